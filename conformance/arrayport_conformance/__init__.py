@@ -1,0 +1,1 @@
+"""Conformance and equivalence testing of array libraries: catalogue, laws, reports, commands."""

@@ -1,0 +1,25 @@
+"""Who imports whom: the contracts between rooms, and what `import arrayport` loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+LOADED = "import sys, arrayport; print(*{name.partition('.')[0] for name in sys.modules})"
+
+
+def test_contracts_are_kept(passes: Callable[..., str]):
+    passes("-c", LINT, "--no-cache")
+
+
+@pytest.fixture(scope="module")
+def loaded(passes: Callable[..., str]) -> set[str]:
+    return set(passes("-c", LOADED).split())
+
+
+@pytest.mark.parametrize("library", ["jax", "jaxlib", "cupy", "scipy"])
+def test_importing_arrayport_leaves_alone(library: str, loaded: set[str]):
+    assert "arrayport" in loaded
+    assert library not in loaded
