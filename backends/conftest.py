@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 ROOMS = Path(__file__).parent / "arrayport_backends"
+CUPY = re.compile(r"^(import|from) cupy", re.MULTILINE)
 
 collect_ignore: list[str] = []
 if find_spec("jax") is None:
@@ -13,5 +15,5 @@ if find_spec("jax") is None:
 if find_spec("cupy") is None:
     # The simulation beside these modules runs without cupy.
     collect_ignore.extend(
-        str(path) for path in (ROOMS / "cupy").glob("*.py") if path.stem != "simulated"
+        str(path) for path in (ROOMS / "cupy").rglob("*.py") if CUPY.search(path.read_text("utf-8"))
     )
