@@ -1,0 +1,70 @@
+"""Kernels of products on NumPy and CuPy: reshaped to matrices, so that BLAS does the work."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+
+from arrayport.core import dtypes
+from arrayport.ops.products import COLUMNS_ROWS, dot_general_p, free_axes
+
+Axes = tuple[int, ...]
+
+
+def dot_general(
+    lib: Lib,
+    x: Any,
+    y: Any,
+    contract: tuple[Axes, Axes],
+    batch: tuple[Axes, Axes],
+    preferred_element_type: Any,
+    precision: Any = None,  # noqa: ARG001 - these libraries always compute in full
+) -> Any:
+    """Bring both operands to stacks of matrices, multiply, and unfold the axes."""
+    if preferred_element_type is not None:
+        x, y = (_cast(a, preferred_element_type) for a in (x, y))
+    if contract == COLUMNS_ROWS and x.ndim == y.ndim == 2:
+        return x.dot(y)
+    (cx, cy), (bx, by) = contract, batch
+    fx, fy = free_axes(len(x.shape), cx, bx), free_axes(len(y.shape), cy, by)
+    lead = tuple(x.shape[i] for i in bx)
+    rows, columns = tuple(x.shape[i] for i in fx), tuple(y.shape[i] for i in fy)
+    inner = prod(x.shape[i] for i in cx)
+    shape = (*lead, *rows, *columns)
+    if x.dtype.kind == "b":
+        # A sum of booleans is whether any is true, which not every library's matmul gives.
+        wide = lib.xp.float32
+        x, y = x.astype(wide), y.astype(wide)
+        return dot_general(lib, x, y, contract, batch, None) > 0
+    x = x.transpose(*bx, *fx, *cx)
+    y = y.transpose(*by, *cy, *fy)
+    if inner == 1 or not x.shape:
+        # One product each: no sum, and the zeros keep their signs.
+        return lib.xp.multiply(
+            x.reshape(*lead, *rows, *[1] * len(columns)),
+            y.reshape(*lead, *[1] * len(rows), *columns),
+        )
+    x = x.reshape(*lead, prod(rows), inner)
+    y = y.reshape(*lead, inner, prod(columns))
+    if lead:
+        return lib.xp.matmul(_dense(lib, x), _dense(lib, y)).reshape(shape)
+    return lib.xp.dot(x, y).reshape(shape)
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    """Cast to the dtype of the sum; of a complex operand the real part, as XLA does."""
+    if x.dtype.kind == "c" and not dtypes.is_complex(dtype):
+        x = x.real
+    return x.astype(dtype, copy=False)
+
+
+def _dense(lib: Lib, x: Any) -> Any:
+    """A stack of matrices that BLAS can read: one of the last two axes has unit stride."""
+    if x.itemsize in x.strides[-2:] or x.dtype.kind not in "fc":
+        return x
+    return lib.xp.ascontiguousarray(x)
+
+
+ROWS: Rows = {dot_general_p: Kernel(dot_general)}
