@@ -1,0 +1,383 @@
+"""Elementwise operations: arithmetic, choice, comparison, powers, functions, complex parts, bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log as ln
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.core.primitive import Binary, Unary
+from arrayport.ops._families import binary, elementwise, unary
+from arrayport.ops.promotion import broadcast_together, lift, promote, promote_dtypes
+from arrayport.ops.structure import constant, convert, full_like, zeros
+
+DType = np.dtype[Any]
+LN2, LN10 = ln(2), ln(10)
+
+
+def _takes(kinds: str, advice: str) -> Callable[[DType], DType]:
+    """The last operand's dtype as the output's; dtypes of other kinds are refused."""
+
+    def checked(dtype: DType) -> DType:
+        if dtypes.kind(dtype) not in kinds:
+            msg = f"this operation has no meaning for dtype {dtype}: {advice}"
+            raise TypeError(msg)
+        return dtype
+
+    return checked
+
+
+_not_bool = _takes("iufc", "write ~x, x ^ y or logical_not, or cast with astype('int32')")
+_floating = _takes("fc", "cast with astype('float32')")
+_bits = _takes("biu", "cast with astype('int32')")
+
+# ---- arithmetic
+
+neg_p = elementwise("neg", lambda g, _ans, _x: neg(g), dtype=_not_bool)
+add_p = elementwise("add", lambda g, _ans, _x, _y: g, lambda g, _ans, _x, _y: g)
+sub_p = elementwise(
+    "sub", lambda g, _ans, _x, _y: g, lambda g, _ans, _x, _y: neg(g), dtype=_not_bool
+)
+mul_p = elementwise("mul", lambda g, _ans, _x, y: g * y, lambda g, _ans, x, _y: g * x)
+div_p = elementwise(
+    "div",
+    lambda g, _ans, _x, y: g / y,
+    lambda g, ans, _x, y: neg(g * ans / y),
+    dtype=_floating,
+)
+neg, add, sub, mul = unary(neg_p), binary(add_p), binary(sub_p), binary(mul_p)
+div = binary(div_p, floating=True)
+
+quotient_p = elementwise("quotient", None, None, dtype=_takes("iu", "use div"))
+rem_p = elementwise(
+    "rem", lambda g, _ans, _x, _y: g, lambda g, _ans, x, y: neg(g * trunc(x / y)), dtype=_not_bool
+)
+floor_divide_p = elementwise("floor_divide", None, None)
+remainder_p = elementwise(
+    "remainder", lambda g, _ans, _x, _y: g, lambda g, _ans, x, y: neg(g * floor_divide(x, y))
+)
+rem = binary(rem_p)
+_floor_divide, _remainder = binary(floor_divide_p), binary(remainder_p)
+
+# ---- choice
+
+max_p = elementwise(
+    "max",
+    lambda g, _ans, x, y: _share(g, x > y, x == y),
+    lambda g, _ans, x, y: _share(g, y > x, x == y),
+)
+min_p = elementwise(
+    "min",
+    lambda g, _ans, x, y: _share(g, x < y, x == y),
+    lambda g, _ans, x, y: _share(g, y < x, x == y),
+)
+select_p = elementwise(
+    "select",
+    None,
+    lambda g, _ans, c, _x, _y: _where(c, g, constant(0, g)),
+    lambda g, _ans, c, _x, _y: _where(c, constant(0, g), g),
+)
+clamp_p = elementwise(
+    "clamp",
+    lambda g, _ans, low, x, high: _where((low > x) & (low < high), g, constant(0, g)),
+    lambda g, _ans, low, x, high: _where((x > low) & (x < high), g, constant(0, g)),
+    lambda g, _ans, _low, x, high: _where(high < x, g, constant(0, g)),
+)
+maximum, minimum = binary(max_p), binary(min_p)
+
+
+def _where(c: Array, x: Array, y: Array) -> Array:
+    """`select` for operands that need no promotion."""
+    return select_p.bind(c, x, y)
+
+
+def _share(g: Array, wins: Array, ties: Array) -> Array:
+    """What the winner gets; at a tie, half."""
+    return _where(wins, g, _where(ties, g * 0.5, constant(0, g)))
+
+
+def select(c: Any, x: Any, y: Any) -> Array:
+    """Choose from x where c is true, else from y; all broadcast, x and y promote."""
+    c = lift(c, None, "the condition")
+    x, y = promote(x, y)
+    if not c.shape == x.shape == y.shape:
+        c, x, y = broadcast_together(c, x, y)
+    return _where(c if c.dtype == dtypes.bool_ else c != 0, x, y)
+
+
+def clamp(low: Any, x: Any, high: Any) -> Array:
+    """Limit x to the range from low to high; the bounds have x's shape or none, and its dtype."""
+    return clamp_p.bind(*promote_dtypes((low, x, high)))
+
+
+# ---- comparison
+
+
+def _comparison(prim: Binary) -> Callable[[Any, Any], Array]:
+    """Make a comparison that is also right about Python ints outside the array's dtype."""
+    compare = binary(prim)
+
+    def op(x: Any, y: Any, /) -> Array:
+        try:
+            return compare(x, y)
+        except OverflowError:
+            if isinstance(x, Array) and type(y) is int and not dtypes.is_inexact(x.dtype):
+                return prim.apply(*_ordered(x, y), {})
+            if isinstance(y, Array) and type(x) is int and not dtypes.is_inexact(y.dtype):
+                return prim.apply(*reversed(_ordered(y, x)), {})
+            raise
+
+    op.__name__ = op.__qualname__ = prim.name
+    return op
+
+
+def _ordered(x: Array, number: int) -> tuple[Array, Array]:
+    """Two operands that compare as x and a number below or above its whole range do."""
+    return (zeros(x), constant(1, x)) if number > 0 else (full_like(x, 1), constant(0, x))
+
+
+eq_p = elementwise("eq", None, None, dtype=dtypes.bool_)
+ne_p = elementwise("ne", None, None, dtype=dtypes.bool_)
+lt_p = elementwise("lt", None, None, dtype=dtypes.bool_)
+le_p = elementwise("le", None, None, dtype=dtypes.bool_)
+gt_p = elementwise("gt", None, None, dtype=dtypes.bool_)
+ge_p = elementwise("ge", None, None, dtype=dtypes.bool_)
+equal, not_equal = _comparison(eq_p), _comparison(ne_p)
+less, less_equal = _comparison(lt_p), _comparison(le_p)
+greater, greater_equal = _comparison(gt_p), _comparison(ge_p)
+is_finite_p = elementwise("is_finite", None, dtype=dtypes.bool_)
+isfinite = unary(is_finite_p)
+
+# ---- powers
+
+pow_p = elementwise(
+    "pow",
+    lambda g, _ans, x, y: g * _where(y == 0, constant(0, x), y * pow_p.bind(x, _less_one(y))),
+    lambda g, ans, x, _y: g * (log(_where(x == 0, constant(1, x), x)) * ans),
+)
+integer_pow_p = elementwise(
+    "integer_pow", lambda g, _ans, x, n: g * (integer_pow(x, n - 1) * n), dtype=_not_bool
+)
+square_p = elementwise("square", lambda g, _ans, x: g * (x * 2), dtype=_not_bool)
+sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=_floating)
+rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=_floating)
+cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=_floating)
+square = unary(square_p)
+sqrt, rsqrt, cbrt = (unary(p, floating=True) for p in (sqrt_p, rsqrt_p, cbrt_p))
+_power = binary(pow_p)
+
+
+def _less_one(y: Array) -> Array:
+    """The exponent of a derivative; 0 stays 0, so that no order of derivative is NaN."""
+    return _where(y == 0, constant(0, y), y - 1)
+
+
+def integer_pow(x: Any, n: int) -> Array:
+    """Raise x to a Python integer by repeated squaring; integers must not have n < 0."""
+    if n == 2:
+        return square(x)
+    x = lift(x)
+    if n == 0:
+        return full_like(x, 1)
+    if n < 0 and not dtypes.is_inexact(x.dtype):
+        msg = f"an integer array to the power {n} is no integer: cast it with astype('float32')"
+        raise TypeError(msg)
+    return x if n == 1 else integer_pow_p.apply(x, {"n": n})
+
+
+def power(x: Any, y: Any) -> Array:
+    """Raise x to the power y; a Python int y is exact and differentiable everywhere."""
+    if type(y) is int and isinstance(x, Array):
+        return integer_pow(promote_dtypes((x, y))[0] if x.dtype == dtypes.bool_ else x, y)
+    return _power(x, y)
+
+
+# ---- exponentials
+
+exp_p = elementwise("exp", lambda g, ans, _x: g * ans, dtype=_floating)
+exp2_p = elementwise("exp2", lambda g, ans, _x: g * (ans * LN2), dtype=_floating)
+expm1_p = elementwise("expm1", lambda g, ans, _x: g * (ans + 1), dtype=_floating)
+log_p = elementwise("log", lambda g, _ans, x: g / x, dtype=_floating)
+log1p_p = elementwise("log1p", lambda g, _ans, x: g / (x + 1), dtype=_floating)
+logistic_p = elementwise("logistic", lambda g, ans, _x: g * (ans * (1 - ans)), dtype=_floating)
+exp, exp2, expm1 = (unary(p, floating=True) for p in (exp_p, exp2_p, expm1_p))
+log, log1p, logistic = (unary(p, floating=True) for p in (log_p, log1p_p, logistic_p))
+
+# ---- trigonometry
+
+sin_p = elementwise("sin", lambda g, _ans, x: g * cos(x), dtype=_floating)
+cos_p = elementwise("cos", lambda g, _ans, x: neg(g * sin(x)), dtype=_floating)
+tan_p = elementwise("tan", lambda g, ans, _x: g * (square(ans) + 1), dtype=_floating)
+asin_p = elementwise("asin", lambda g, _ans, x: g * rsqrt(1 - square(x)), dtype=_floating)
+acos_p = elementwise("acos", lambda g, _ans, x: neg(g * rsqrt(1 - square(x))), dtype=_floating)
+atan_p = elementwise("atan", lambda g, _ans, x: g / (square(x) + 1), dtype=_floating)
+sinh_p = elementwise("sinh", lambda g, _ans, x: g * cosh(x), dtype=_floating)
+cosh_p = elementwise("cosh", lambda g, _ans, x: g * sinh(x), dtype=_floating)
+tanh_p = elementwise("tanh", lambda g, ans, _x: g * ((1 + ans) * (1 - ans)), dtype=_floating)
+asinh_p = elementwise("asinh", lambda g, _ans, x: g * rsqrt(square(x) + 1), dtype=_floating)
+acosh_p = elementwise("acosh", lambda g, _ans, x: g * rsqrt((x - 1) * (x + 1)), dtype=_floating)
+atanh_p = elementwise("atanh", lambda g, _ans, x: g / ((1 - x) * (1 + x)), dtype=_floating)
+atan2_p = elementwise(
+    "atan2",
+    lambda g, _ans, x, y: g * (y / (square(x) + square(y))),
+    lambda g, _ans, x, y: neg(g * (x / (square(x) + square(y)))),
+    dtype=_floating,
+)
+sin, cos, tan = (unary(p, floating=True) for p in (sin_p, cos_p, tan_p))
+asin, acos, atan = (unary(p, floating=True) for p in (asin_p, acos_p, atan_p))
+sinh, cosh, tanh = (unary(p, floating=True) for p in (sinh_p, cosh_p, tanh_p))
+asinh, acosh, atanh = (unary(p, floating=True) for p in (asinh_p, acosh_p, atanh_p))
+atan2 = binary(atan2_p, floating=True)
+
+# ---- signs, rounding
+
+abs_p = elementwise("abs", lambda g, _ans, x: _where(x >= 0, g, neg(g)))
+sign_p = elementwise("sign", None, dtype=_takes("iuf", "use sign, which divides by the modulus"))
+floor_p = elementwise("floor", None, dtype=_floating)
+ceil_p = elementwise("ceil", None, dtype=_floating)
+round_p = elementwise("round", None, dtype=_floating)
+nextafter_p = elementwise("nextafter", lambda g, _ans, _x, _y: g, None, dtype=_floating)
+nextafter = binary(nextafter_p, floating=True)
+_abs, _sign = unary(abs_p), unary(sign_p)
+
+
+def _rounding(prim: Unary) -> Callable[[Any], Array]:
+    """Make a rounding function: integers and booleans are round already."""
+    rounded = unary(prim)
+
+    def op(x: Any, /) -> Array:
+        x = x if isinstance(x, Array) else lift(x, None, prim.name)
+        return rounded(x) if dtypes.is_inexact(x.dtype) else x
+
+    op.__name__ = op.__qualname__ = prim.name
+    return op
+
+
+floor, ceil, round = (_rounding(p) for p in (floor_p, ceil_p, round_p))
+
+
+def trunc(x: Any) -> Array:
+    """Round towards zero; integers stay as they are."""
+    x = lift(x)
+    return _where(x < 0, ceil(x), floor(x)) if dtypes.is_inexact(x.dtype) else x
+
+
+def abs(x: Any) -> Array:
+    """Absolute value; of complex numbers the modulus, which is real."""
+    x = lift(x)
+    return modulus_p.apply(x, {}) if x.dtype.kind == "c" else _abs(x)
+
+
+def sign(x: Any) -> Array:
+    """-1, 0 or 1; of a complex number x / abs(x), or 0."""
+    x = lift(x)
+    if x.dtype.kind != "c":
+        return _sign(x)
+    size = abs(x)
+    return _where(size == 0, constant(0, x), x / _where(size == 0, constant(1, size), size))
+
+
+def floor_divide(x: Any, y: Any) -> Array:
+    """Largest integer not above x / y; integers divided by 0 give 0. Source: the array API."""
+    return _floor_divide(x, y)
+
+
+def remainder(x: Any, y: Any) -> Array:
+    """What floor_divide leaves, with the sign of y; integers by 0 give 0. Source: the array API."""
+    return _remainder(x, y)
+
+
+def stop_gradient(x: Any) -> Array:
+    """x, as a constant to every derivative."""
+    return stop_gradient_p.apply(lift(x), {})
+
+
+stop_gradient_p = elementwise("stop_gradient", None)
+
+# ---- complex numbers
+
+real_p = elementwise(
+    "real",
+    transposes=(lambda g, _x: complex_p.bind(g, constant(0, g)),),
+    dtype=dtypes.real_dtype,
+)
+imag_p = elementwise(
+    "imag",
+    transposes=(lambda g, _x: complex_p.bind(constant(0, g), neg(g)),),
+    dtype=dtypes.real_dtype,
+)
+conj_p = elementwise("conj", transposes=(lambda g, _x: conj(g),))
+complex_p = elementwise(
+    "complex",
+    operands=2,
+    dtype=dtypes.complex_dtype,
+    transposes=(lambda g, _x, _y: real(g), lambda g, _x, _y: neg(imag(g))),
+    jvp=lambda ts, _ans, _x, _y: complex_p.bind(*_parts(*ts)),
+)
+modulus_p = elementwise(
+    "modulus",
+    dtype=dtypes.real_dtype,
+    jvp=lambda ts, ans, x: real(ts[0] * (conj(x) / _where(ans == 0, constant(1, ans), ans))),
+)
+
+
+def _parts(x: Array | None, y: Array | None) -> tuple[Array, Array]:
+    """Tangents of a real and an imaginary part, of which one may be zero."""
+    if x is None or y is None:
+        return (x, constant(0, x)) if x is not None else (constant(0, y), y)
+    return x, y
+
+
+def real(x: Any) -> Array:
+    """The real part."""
+    x = lift(x)
+    return real_p.apply(x, {}) if x.dtype.kind == "c" else x
+
+
+def imag(x: Any) -> Array:
+    """The imaginary part, of a real number 0."""
+    x = lift(x)
+    return imag_p.apply(x, {}) if x.dtype.kind == "c" else zeros(x)
+
+
+def conj(x: Any) -> Array:
+    """The complex conjugate; a real number is its own."""
+    x = lift(x)
+    return conj_p.apply(x, {}) if x.dtype.kind == "c" else x
+
+
+def complex(x: Any, y: Any) -> Array:
+    """The complex number x + iy of two real ones."""
+    x, y = promote(x, y)
+    own = dtypes.to_inexact(x.dtype)
+    own = own if own.itemsize >= 4 else dtypes.float32
+    return complex_p.bind(convert(x, own, x.weak), convert(y, own, y.weak))
+
+
+# ---- bits
+
+not_p = elementwise("not", None, dtype=_bits)
+and_p = elementwise("and", None, None, dtype=_bits)
+or_p = elementwise("or", None, None, dtype=_bits)
+xor_p = elementwise("xor", None, None, dtype=_bits)
+_integers = _takes("iu", "cast with astype('int32')")
+shift_left_p = elementwise("shift_left", None, None, dtype=_integers)
+shift_right_arithmetic_p = elementwise("shift_right_arithmetic", None, None, dtype=_integers)
+shift_right_logical_p = elementwise("shift_right_logical", None, None, dtype=_integers)
+population_count_p = elementwise("population_count", None, dtype=_integers)
+bitwise_not, population_count = unary(not_p), unary(population_count_p)
+bitwise_and, bitwise_or, bitwise_xor = binary(and_p), binary(or_p), binary(xor_p)
+shift_left = binary(shift_left_p)
+shift_right_arithmetic = binary(shift_right_arithmetic_p)
+shift_right_logical = binary(shift_right_logical_p)
+
+
+def right_shift(x: Any, y: Any) -> Array:
+    """Shift right, keeping the sign of signed integers; past the width that leaves 0 or -1."""
+    x, y = promote(x, y)
+    signed = dtypes.kind(x.dtype) == "i"
+    return (shift_right_arithmetic_p if signed else shift_right_logical_p).bind(x, y)

@@ -1,0 +1,50 @@
+"""JAX's kernels for casting, filling, broadcasting, reshaping, transposing and summing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from arrayport.core import dtypes
+from arrayport.core.primitive import Primitive
+from arrayport.ops import structure as ops
+
+
+def convert(x: Any, dtype: np.dtype[Any], weak: bool) -> Any:
+    """Cast; XLA saturates. What is strong cannot be made weak: JAX has no public way."""
+    if weak and x.dtype == np.bool_:
+        x = jnp.where(x, 1, 0)
+    if weak and x.weak_type:
+        if x.dtype == dtype:
+            return x
+        if dtypes.kind(dtype) == "f" and dtypes.kind(x.dtype) in "iu":
+            x = x * 1.0
+        elif dtypes.kind(dtype) == "c":
+            x = lax.complex(x * 1.0, 0.0 * x)
+        if x.dtype == dtype:
+            return x
+    return lax.convert_element_type(x, dtype)
+
+
+def full(shape: tuple[int, ...], value: complex, dtype: np.dtype[Any], weak: bool) -> Any:
+    """Fill; a Python number of its own dtype is what JAX calls weak."""
+    own, number_is_weak = dtypes.scalar_dtype(value)
+    if weak and number_is_weak and own == dtype:
+        return lax.broadcast(value, shape)
+    return lax.full(shape, value, dtype)
+
+
+ROWS: Mapping[Primitive, Callable[..., Any]] = {
+    ops.convert_p: convert,
+    ops.full_p: full,
+    ops.broadcast_in_dim_p: lambda x, *, shape, dims: lax.broadcast_in_dim(x, shape, dims),
+    ops.reshape_p: lambda x, *, shape: lax.reshape(x, shape),
+    ops.transpose_p: lambda x, *, perm: lax.transpose(x, perm),
+    ops.reduce_sum_p: lambda x, *, axes: (
+        lax.reduce_or(x, axes) if x.dtype == np.bool_ else lax.reduce_sum(x, axes)
+    ),
+}

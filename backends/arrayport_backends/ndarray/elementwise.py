@@ -1,0 +1,236 @@
+"""NumPy's and CuPy's kernels for elementwise operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arrayport.ops import elementwise as ops
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows, ufunc
+
+Raw = Any
+
+# ---- arithmetic
+
+
+def quotient(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Divide integers towards zero; by 0 gives all bits set, as XLA does."""
+    xp = lib.xp
+    q = xp.floor_divide(x, y)
+    q = q + ((x - q * y != 0) & ((x < 0) != (y < 0))).astype(q.dtype)
+    return xp.where(xp.equal(y, 0), ~xp.zeros((), x.dtype), q)
+
+
+def rem(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Give the remainder with the sign of x; integers by 0 give x, as XLA does."""
+    xp = lib.xp
+    if x.dtype.kind == "f":
+        return xp.fmod(x, y)
+    r = xp.remainder(x, y)
+    r = xp.where((r != 0) & ((x < 0) != (y < 0)), r - y, r)
+    return xp.where(xp.equal(y, 0), x, r)
+
+
+def floor_divide(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Divide and round down."""
+    xp = lib.xp
+    return xp.floor_divide(x, y)
+
+
+def remainder(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Give what floor_divide leaves."""
+    xp = lib.xp
+    return xp.remainder(x, y)
+
+
+# ---- powers
+
+
+def power(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Raise to a power; integers to a negative one give 0, or 1 and -1 for these two."""
+    xp = lib.xp
+    if x.dtype.kind != "i":
+        return xp.power(x, y)
+    unit = xp.where(xp.abs(x) == 1, x, xp.zeros((), x.dtype))
+    positive = xp.power(x, xp.maximum(y, 0))
+    return xp.where(xp.less(y, 0), xp.where(y & 1, unit, unit * unit), positive)
+
+
+def integer_pow(lib: Lib, x: Raw, n: int) -> Raw:
+    """Raise to a static integer power by repeated squaring."""
+    xp = lib.xp
+    out, rest = None, n if n >= 0 else -n
+    while rest:
+        if rest & 1:
+            out = x if out is None else xp.multiply(out, x)
+        rest >>= 1
+        if rest:
+            x = xp.multiply(x, x)
+    if out is None:
+        return xp.ones_like(x)
+    return xp.true_divide(1, out) if n < 0 else out
+
+
+def rsqrt(lib: Lib, x: Raw) -> Raw:
+    """Give one over the square root."""
+    return lib.xp.true_divide(1, lib.xp.sqrt(x))
+
+
+def logistic(lib: Lib, x: Raw) -> Raw:
+    """Give 1 / (1 + exp(-x))."""
+    return 1 / (lib.xp.exp(-x) + 1)
+
+
+# ---- choice
+
+
+def select(lib: Lib, c: Raw, x: Raw, y: Raw) -> Raw:
+    """Choose by a condition."""
+    return lib.xp.where(c, x, y)
+
+
+def clamp(lib: Lib, low: Raw, x: Raw, high: Raw) -> Raw:
+    """Limit to a range; where the bounds cross, the upper one holds."""
+    return lib.xp.minimum(lib.xp.maximum(x, low), high)
+
+
+# ---- complex numbers
+
+
+def make_complex(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Join a real and an imaginary part; arithmetic would lose signed zeros and infinities."""
+    out = lib.xp.empty(x.shape or y.shape, lib.xp.result_type(x.dtype, np.complex64))
+    out.real = x
+    out.imag = y
+    return out
+
+
+# ---- bits
+
+
+def unsigned(x: Raw) -> Raw:
+    """See the same bits as an unsigned integer."""
+    return x.view(f"u{x.dtype.itemsize}")
+
+
+def shift_left(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Shift; past the width 0 is left, which in CUDA only a guard ensures."""
+    xp = lib.xp
+    if lib.name == "numpy":
+        return np.left_shift(x, y)
+    width = x.dtype.itemsize * 8
+    inside = (y >= 0) & (y < width)
+    return xp.where(inside, xp.left_shift(x, xp.where(inside, y, 0)), 0).astype(x.dtype, copy=False)
+
+
+def shift_right_arithmetic(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Shift, filling in the sign; past the width 0 or -1 is left."""
+    if x.dtype.kind == "u":
+        return unsigned(
+            shift_right_arithmetic(
+                lib, x.view(f"i{x.dtype.itemsize}"), y.view(f"i{y.dtype.itemsize}")
+            )
+        )
+    if lib.name == "numpy":
+        return np.right_shift(x, y)
+    xp = lib.xp
+    width = x.dtype.itemsize * 8
+    y = xp.where((y >= 0) & (y < width), y, width - 1)
+    return xp.right_shift(x, y).astype(x.dtype, copy=False)
+
+
+def shift_right_logical(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Shift, filling in zeros."""
+    if x.dtype.kind == "u":
+        if lib.name == "numpy":
+            return np.right_shift(x, y)
+        xp = lib.xp
+        width = x.dtype.itemsize * 8
+        inside = y < width
+        shifted = xp.right_shift(x, xp.where(inside, y, 0))
+        return xp.where(inside, shifted, 0).astype(x.dtype, copy=False)
+    y = unsigned(lib.xp.asarray(y, x.dtype))
+    return shift_right_logical(lib, unsigned(x), y).view(x.dtype)
+
+
+def population_count(lib: Lib, x: Raw) -> Raw:
+    """Count the bits set, by adding neighbouring fields of doubling width."""
+    xp = lib.xp
+    if lib.name == "numpy":
+        return np.bitwise_count(unsigned(x)).astype(x.dtype)
+    bits = unsigned(x).astype(np.uint64)
+    for width, mask in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
+        bits = (bits & xp.uint64(mask)) + ((bits >> xp.uint64(width)) & xp.uint64(mask))
+    for width in (8, 16, 32):
+        bits = bits + (bits >> xp.uint64(width))
+    return (bits & xp.uint64(0x7F)).astype(x.dtype)
+
+
+ROWS: Rows = {
+    ops.neg_p: ufunc("negative"),
+    ops.add_p: ufunc("add"),
+    ops.sub_p: ufunc("subtract"),
+    ops.mul_p: ufunc("multiply"),
+    ops.div_p: ufunc("true_divide"),
+    ops.quotient_p: Kernel(quotient),
+    ops.rem_p: Kernel(rem),
+    ops.floor_divide_p: Kernel(floor_divide),
+    ops.remainder_p: Kernel(remainder),
+    ops.max_p: ufunc("maximum"),
+    ops.min_p: ufunc("minimum"),
+    ops.select_p: Kernel(select),
+    ops.clamp_p: Kernel(clamp),
+    ops.eq_p: ufunc("equal"),
+    ops.ne_p: ufunc("not_equal"),
+    ops.lt_p: ufunc("less"),
+    ops.le_p: ufunc("less_equal"),
+    ops.gt_p: ufunc("greater"),
+    ops.ge_p: ufunc("greater_equal"),
+    ops.is_finite_p: ufunc("isfinite"),
+    ops.pow_p: Kernel(power),
+    ops.integer_pow_p: Kernel(integer_pow),
+    ops.square_p: ufunc("square"),
+    ops.sqrt_p: ufunc("sqrt"),
+    ops.rsqrt_p: Kernel(rsqrt),
+    ops.cbrt_p: ufunc("cbrt"),
+    ops.exp_p: ufunc("exp"),
+    ops.exp2_p: ufunc("exp2"),
+    ops.expm1_p: ufunc("expm1"),
+    ops.log_p: ufunc("log"),
+    ops.log1p_p: ufunc("log1p"),
+    ops.logistic_p: Kernel(logistic),
+    ops.sin_p: ufunc("sin"),
+    ops.cos_p: ufunc("cos"),
+    ops.tan_p: ufunc("tan"),
+    ops.asin_p: ufunc("arcsin"),
+    ops.acos_p: ufunc("arccos"),
+    ops.atan_p: ufunc("arctan"),
+    ops.sinh_p: ufunc("sinh"),
+    ops.cosh_p: ufunc("cosh"),
+    ops.tanh_p: ufunc("tanh"),
+    ops.asinh_p: ufunc("arcsinh"),
+    ops.acosh_p: ufunc("arccosh"),
+    ops.atanh_p: ufunc("arctanh"),
+    ops.atan2_p: ufunc("arctan2"),
+    ops.abs_p: ufunc("absolute"),
+    ops.sign_p: ufunc("sign"),
+    ops.floor_p: ufunc("floor"),
+    ops.ceil_p: ufunc("ceil"),
+    ops.round_p: ufunc("rint"),
+    ops.nextafter_p: ufunc("nextafter"),
+    ops.stop_gradient_p: Kernel(lambda _lib, x: x, view=True, moves=True),
+    ops.real_p: Kernel(lambda _lib, x: x.real, view=True),
+    ops.imag_p: Kernel(lambda _lib, x: x.imag, view=True),
+    ops.complex_p: Kernel(make_complex),
+    ops.conj_p: ufunc("conjugate"),
+    ops.modulus_p: ufunc("absolute"),
+    ops.not_p: ufunc("invert"),
+    ops.and_p: ufunc("bitwise_and"),
+    ops.or_p: ufunc("bitwise_or"),
+    ops.xor_p: ufunc("bitwise_xor"),
+    ops.shift_left_p: Kernel(shift_left),
+    ops.shift_right_arithmetic_p: Kernel(shift_right_arithmetic),
+    ops.shift_right_logical_p: Kernel(shift_right_logical),
+    ops.population_count_p: Kernel(population_count),
+}

@@ -1,0 +1,77 @@
+"""NumPy's and CuPy's kernels for casting, filling, broadcasting, reshaping, transposing, summing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.ops import structure as ops
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+
+Raw = Any
+Shape = tuple[int, ...]
+SMALL = 4096  # elements up to which a copy is quicker than NumPy's making of a broadcast view
+
+
+def convert(lib: Lib, x: Raw, dtype: np.dtype[Any], weak: bool) -> Raw:  # noqa: ARG001 - as params
+    """Cast; what is outside an integer's range saturates, NaN becomes 0."""
+    old, new = dtypes.kind(x.dtype), dtypes.kind(dtype)
+    if old == "c" and new != "c":
+        if new == "b":
+            return x != 0
+        x, old = x.real, "f"
+    if old == "f" and new in "iu":
+        return saturate(lib.xp, x, dtype)
+    return x.astype(dtype, copy=False)
+
+
+def saturate(xp: Any, x: Raw, dtype: np.dtype[Any]) -> Raw:
+    """Cast floats to integers by clamping them first."""
+    low, end = (float(dtypes.iinfo(dtype).min), float(dtypes.iinfo(dtype).max) + 1)
+    if x.dtype.itemsize < 4:
+        x = x.astype(np.float32)
+    known = xp.where((x > low) & (x < end), x, x.dtype.type(0)).astype(dtype)
+    ends = [xp.full((), v, dtype) for v in (dtypes.iinfo(dtype).min, dtypes.iinfo(dtype).max)]
+    return xp.where(x >= end, ends[1], xp.where(x <= low, ends[0], known))
+
+
+def full(lib: Lib, shape: Shape, value: complex, dtype: np.dtype[Any], weak: bool) -> Raw:  # noqa: ARG001
+    """Fill a new array with a number."""
+    if type(value) is int and value == 0:
+        return lib.xp.zeros(shape, dtype)
+    return lib.xp.full(shape, value, dtype)
+
+
+def broadcast_in_dim(lib: Lib, x: Raw, shape: Shape, dims: Shape) -> Raw:
+    """Stretch to a shape: a view, but on NumPy a copy where it is small."""
+    if x.shape and len(dims) != len(shape):
+        own = dict(zip(dims, x.shape, strict=True))
+        x = x.reshape([own.get(i, 1) for i in range(len(shape))])
+    if lib.name == "numpy":
+        size = 1
+        for n in shape:
+            size *= n
+        if size <= SMALL:
+            out = np.empty(shape, x.dtype)
+            out[...] = x
+            return out
+    return lib.xp.broadcast_to(x, shape)
+
+
+def reduce_sum(lib: Lib, x: Raw, axes: Shape) -> Raw:
+    """Sum over axes in x's own dtype."""
+    if lib.name == "numpy":
+        return np.add.reduce(x, axes, x.dtype)
+    return lib.xp.sum(x, axis=axes, dtype=x.dtype)
+
+
+ROWS: Rows = {
+    ops.convert_p: Kernel(convert, view=True, moves=True),
+    ops.full_p: Kernel(full, moves=True),
+    ops.broadcast_in_dim_p: Kernel(broadcast_in_dim, view=True, moves=True),
+    ops.reshape_p: Kernel(lambda _lib, x, shape: x.reshape(shape), view=True, moves=True),
+    ops.transpose_p: Kernel(lambda _lib, x, perm: x.transpose(perm), view=True, moves=True),
+    ops.reduce_sum_p: Kernel(reduce_sum),
+}
