@@ -1,4 +1,4 @@
-"""Elementwise operations: arithmetic, choice, comparison, powers, functions, complex parts, bits."""
+"""Elementwise operations: arithmetic, choice, comparison, powers, functions, complex, bits."""
 
 from __future__ import annotations
 
@@ -31,8 +31,16 @@ def _takes(kinds: str, advice: str) -> Callable[[DType], DType]:
     return checked
 
 
+def _counts(dtype: DType) -> DType:
+    """The output's dtype of arithmetic in which booleans count as integers."""
+    return dtypes.default_int() if dtype == dtypes.bool_ else _real(dtype)
+
+
+_real = _takes("biuf", "take the real part or the absolute value first")
+fractional = _takes("f", "cast with astype('float32'), or take the real part of a complex array")
+_numbers = _takes("iuf", "cast with astype('float32'), or take the real part of a complex array")
 _not_bool = _takes("iufc", "write ~x, x ^ y or logical_not, or cast with astype('int32')")
-_floating = _takes("fc", "cast with astype('float32')")
+floating = _takes("fc", "cast with astype('float32')")
 _bits = _takes("biu", "cast with astype('int32')")
 
 # ---- arithmetic
@@ -47,21 +55,23 @@ div_p = elementwise(
     "div",
     lambda g, _ans, _x, y: g / y,
     lambda g, ans, _x, y: neg(g * ans / y),
-    dtype=_floating,
+    dtype=floating,
 )
 neg, add, sub, mul = unary(neg_p), binary(add_p), binary(sub_p), binary(mul_p)
 div = binary(div_p, floating=True)
 
 quotient_p = elementwise("quotient", None, None, dtype=_takes("iu", "use div"))
 rem_p = elementwise(
-    "rem", lambda g, _ans, _x, _y: g, lambda g, _ans, x, y: neg(g * trunc(x / y)), dtype=_not_bool
+    "rem", lambda g, _ans, _x, _y: g, lambda g, _ans, x, y: neg(g * trunc(x / y)), dtype=_numbers
 )
-floor_divide_p = elementwise("floor_divide", None, None)
+floor_divide_p = elementwise("floor_divide", None, None, dtype=_counts)
 remainder_p = elementwise(
-    "remainder", lambda g, _ans, _x, _y: g, lambda g, _ans, x, y: neg(g * floor_divide(x, y))
+    "remainder",
+    lambda g, _ans, _x, _y: g,
+    lambda g, _ans, x, y: neg(g * floor_divide(x, y)),
+    dtype=_counts,
 )
-rem = binary(rem_p)
-_floor_divide, _remainder = binary(floor_divide_p), binary(remainder_p)
+rem, _floor_divide, _remainder = binary(rem_p), binary(floor_divide_p), binary(remainder_p)
 
 # ---- choice
 
@@ -158,14 +168,15 @@ pow_p = elementwise(
     "pow",
     lambda g, _ans, x, y: g * _where(y == 0, constant(0, x), y * pow_p.bind(x, _less_one(y))),
     lambda g, ans, x, _y: g * (log(_where(x == 0, constant(1, x), x)) * ans),
+    dtype=lambda dtype: dtypes.default_int() if dtype == dtypes.bool_ else dtype,
 )
 integer_pow_p = elementwise(
     "integer_pow", lambda g, _ans, x, n: g * (integer_pow(x, n - 1) * n), dtype=_not_bool
 )
 square_p = elementwise("square", lambda g, _ans, x: g * (x * 2), dtype=_not_bool)
-sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=_floating)
-rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=_floating)
-cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=_floating)
+sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=floating)
+rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=floating)
+cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=fractional)
 square = unary(square_p)
 sqrt, rsqrt, cbrt = (unary(p, floating=True) for p in (sqrt_p, rsqrt_p, cbrt_p))
 _power = binary(pow_p)
@@ -198,34 +209,34 @@ def power(x: Any, y: Any) -> Array:
 
 # ---- exponentials
 
-exp_p = elementwise("exp", lambda g, ans, _x: g * ans, dtype=_floating)
-exp2_p = elementwise("exp2", lambda g, ans, _x: g * (ans * LN2), dtype=_floating)
-expm1_p = elementwise("expm1", lambda g, ans, _x: g * (ans + 1), dtype=_floating)
-log_p = elementwise("log", lambda g, _ans, x: g / x, dtype=_floating)
-log1p_p = elementwise("log1p", lambda g, _ans, x: g / (x + 1), dtype=_floating)
-logistic_p = elementwise("logistic", lambda g, ans, _x: g * (ans * (1 - ans)), dtype=_floating)
+exp_p = elementwise("exp", lambda g, ans, _x: g * ans, dtype=floating)
+exp2_p = elementwise("exp2", lambda g, ans, _x: g * (ans * LN2), dtype=floating)
+expm1_p = elementwise("expm1", lambda g, ans, _x: g * (ans + 1), dtype=floating)
+log_p = elementwise("log", lambda g, _ans, x: g / x, dtype=floating)
+log1p_p = elementwise("log1p", lambda g, _ans, x: g / (x + 1), dtype=floating)
+logistic_p = elementwise("logistic", lambda g, ans, _x: g * (ans * (1 - ans)), dtype=floating)
 exp, exp2, expm1 = (unary(p, floating=True) for p in (exp_p, exp2_p, expm1_p))
 log, log1p, logistic = (unary(p, floating=True) for p in (log_p, log1p_p, logistic_p))
 
 # ---- trigonometry
 
-sin_p = elementwise("sin", lambda g, _ans, x: g * cos(x), dtype=_floating)
-cos_p = elementwise("cos", lambda g, _ans, x: neg(g * sin(x)), dtype=_floating)
-tan_p = elementwise("tan", lambda g, ans, _x: g * (square(ans) + 1), dtype=_floating)
-asin_p = elementwise("asin", lambda g, _ans, x: g * rsqrt(1 - square(x)), dtype=_floating)
-acos_p = elementwise("acos", lambda g, _ans, x: neg(g * rsqrt(1 - square(x))), dtype=_floating)
-atan_p = elementwise("atan", lambda g, _ans, x: g / (square(x) + 1), dtype=_floating)
-sinh_p = elementwise("sinh", lambda g, _ans, x: g * cosh(x), dtype=_floating)
-cosh_p = elementwise("cosh", lambda g, _ans, x: g * sinh(x), dtype=_floating)
-tanh_p = elementwise("tanh", lambda g, ans, _x: g * ((1 + ans) * (1 - ans)), dtype=_floating)
-asinh_p = elementwise("asinh", lambda g, _ans, x: g * rsqrt(square(x) + 1), dtype=_floating)
-acosh_p = elementwise("acosh", lambda g, _ans, x: g * rsqrt((x - 1) * (x + 1)), dtype=_floating)
-atanh_p = elementwise("atanh", lambda g, _ans, x: g / ((1 - x) * (1 + x)), dtype=_floating)
+sin_p = elementwise("sin", lambda g, _ans, x: g * cos(x), dtype=floating)
+cos_p = elementwise("cos", lambda g, _ans, x: neg(g * sin(x)), dtype=floating)
+tan_p = elementwise("tan", lambda g, ans, _x: g * (square(ans) + 1), dtype=floating)
+asin_p = elementwise("asin", lambda g, _ans, x: g * rsqrt(1 - square(x)), dtype=floating)
+acos_p = elementwise("acos", lambda g, _ans, x: neg(g * rsqrt(1 - square(x))), dtype=floating)
+atan_p = elementwise("atan", lambda g, _ans, x: g / (square(x) + 1), dtype=floating)
+sinh_p = elementwise("sinh", lambda g, _ans, x: g * cosh(x), dtype=floating)
+cosh_p = elementwise("cosh", lambda g, _ans, x: g * sinh(x), dtype=floating)
+tanh_p = elementwise("tanh", lambda g, ans, _x: g * ((1 + ans) * (1 - ans)), dtype=floating)
+asinh_p = elementwise("asinh", lambda g, _ans, x: g * rsqrt(square(x) + 1), dtype=floating)
+acosh_p = elementwise("acosh", lambda g, _ans, x: g * rsqrt((x - 1) * (x + 1)), dtype=floating)
+atanh_p = elementwise("atanh", lambda g, _ans, x: g / ((1 - x) * (1 + x)), dtype=floating)
 atan2_p = elementwise(
     "atan2",
     lambda g, _ans, x, y: g * (y / (square(x) + square(y))),
     lambda g, _ans, x, y: neg(g * (x / (square(x) + square(y)))),
-    dtype=_floating,
+    dtype=fractional,
 )
 sin, cos, tan = (unary(p, floating=True) for p in (sin_p, cos_p, tan_p))
 asin, acos, atan = (unary(p, floating=True) for p in (asin_p, acos_p, atan_p))
@@ -235,12 +246,12 @@ atan2 = binary(atan2_p, floating=True)
 
 # ---- signs, rounding
 
-abs_p = elementwise("abs", lambda g, _ans, x: _where(x >= 0, g, neg(g)))
+abs_p = elementwise("abs", lambda g, _ans, x: _where(x >= 0, g, neg(g)), dtype=_real)
 sign_p = elementwise("sign", None, dtype=_takes("iuf", "use sign, which divides by the modulus"))
-floor_p = elementwise("floor", None, dtype=_floating)
-ceil_p = elementwise("ceil", None, dtype=_floating)
-round_p = elementwise("round", None, dtype=_floating)
-nextafter_p = elementwise("nextafter", lambda g, _ans, _x, _y: g, None, dtype=_floating)
+floor_p = elementwise("floor", None, dtype=fractional)
+ceil_p = elementwise("ceil", None, dtype=fractional)
+round_p = elementwise("round", None, dtype=fractional)
+nextafter_p = elementwise("nextafter", lambda g, _ans, _x, _y: g, None, dtype=fractional)
 nextafter = binary(nextafter_p, floating=True)
 _abs, _sign = unary(abs_p), unary(sign_p)
 
@@ -257,7 +268,15 @@ def _rounding(prim: Unary) -> Callable[[Any], Array]:
     return op
 
 
-floor, ceil, round = (_rounding(p) for p in (floor_p, ceil_p, round_p))
+floor, ceil, _round = (_rounding(p) for p in (floor_p, ceil_p, round_p))
+
+
+def round(x: Any) -> Array:
+    """Round to the nearest integer, halves to the even one; of complex numbers both parts."""
+    x = lift(x)
+    if x.dtype.kind == "c":
+        return complex_p.bind(_round(real(x)), _round(imag(x)))
+    return _round(x)
 
 
 def trunc(x: Any) -> Array:
@@ -300,27 +319,33 @@ stop_gradient_p = elementwise("stop_gradient", None)
 
 # ---- complex numbers
 
+
+def _part(dtype: DType) -> DType:
+    """The dtype of a complex number's real part."""
+    return dtypes.real_dtype(_takes("c", "real numbers are their own real part")(dtype))
+
+
 real_p = elementwise(
     "real",
     transposes=(lambda g, _x: complex_p.bind(g, constant(0, g)),),
-    dtype=dtypes.real_dtype,
+    dtype=_part,
 )
 imag_p = elementwise(
     "imag",
     transposes=(lambda g, _x: complex_p.bind(constant(0, g), neg(g)),),
-    dtype=dtypes.real_dtype,
+    dtype=_part,
 )
 conj_p = elementwise("conj", transposes=(lambda g, _x: conj(g),))
 complex_p = elementwise(
     "complex",
     operands=2,
-    dtype=dtypes.complex_dtype,
+    dtype=lambda dtype: dtypes.complex_dtype(fractional(dtype)),
     transposes=(lambda g, _x, _y: real(g), lambda g, _x, _y: neg(imag(g))),
     jvp=lambda ts, _ans, _x, _y: complex_p.bind(*_parts(*ts)),
 )
 modulus_p = elementwise(
     "modulus",
-    dtype=dtypes.real_dtype,
+    dtype=_part,
     jvp=lambda ts, ans, x: real(ts[0] * (conj(x) / _where(ans == 0, constant(1, ans), ans))),
 )
 
@@ -374,6 +399,32 @@ bitwise_and, bitwise_or, bitwise_xor = binary(and_p), binary(or_p), binary(xor_p
 shift_left = binary(shift_left_p)
 shift_right_arithmetic = binary(shift_right_arithmetic_p)
 shift_right_logical = binary(shift_right_logical_p)
+
+
+def _truth(x: Any) -> Array:
+    """Whether x is not zero."""
+    x = lift(x)
+    return x if x.dtype == dtypes.bool_ else not_equal(x, 0)
+
+
+def logical_not(x: Any) -> Array:
+    """Whether x is zero."""
+    return bitwise_not(_truth(x))
+
+
+def logical_and(x: Any, y: Any) -> Array:
+    """Whether neither x nor y is zero."""
+    return bitwise_and(_truth(x), _truth(y))
+
+
+def logical_or(x: Any, y: Any) -> Array:
+    """Whether x or y is not zero."""
+    return bitwise_or(_truth(x), _truth(y))
+
+
+def logical_xor(x: Any, y: Any) -> Array:
+    """Whether one of x and y is zero and the other is not."""
+    return bitwise_xor(_truth(x), _truth(y))
 
 
 def right_shift(x: Any, y: Any) -> Array:

@@ -5,49 +5,89 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.ops import elementwise as ops
 
-
-def logical(numeric: Callable[..., Any], boolean: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a kernel that treats booleans as NumPy does."""
-    return lambda x, y: boolean(x, y) if x.dtype == np.bool_ else numeric(x, y)
+Kernel = Callable[..., Any]
 
 
-def power(x: Any, y: Any) -> Any:
+def by_kind(kinds: str, special: Kernel, usual: Kernel) -> Kernel:
+    """Make a kernel that takes another way for some kinds of dtypes."""
+    return lambda *xs: (special if xs[0].dtype.kind in kinds else usual)(*xs)
+
+
+@jax.custom_jvp
+def float_remainder(x: Any, y: Any) -> Any:
+    """Give the remainder with the sign of y, even where it is 0; XLA's has x's there."""
+    r = lax.rem(x, y)
+    r = jnp.where((r != 0) & ((r < 0) != (y < 0)), r + y, r)
+    return jnp.where(r == 0, jnp.copysign(r, y), r)
+
+
+float_remainder.defjvps(
+    lambda t, _ans, _x, _y: t,
+    lambda t, _ans, x, y: -t * float_floor_divide(x, y),
+)
+
+
+def float_floor_divide(x: Any, y: Any) -> Any:
+    """Divide and round down, with the zeros' signs and the infinities of the array API."""
+    x, y = lax.stop_gradient((x, y))
+    ratio = x / y
+    r = lax.rem(x, y)
+    q = (x - r) / y
+    q = jnp.where((r != 0) & ((r < 0) != (y < 0)), q - 1, q)
+    q = jnp.where(q == 0, jnp.copysign(q, ratio), jnp.round(q))
+    return jnp.where(jnp.isinf(x) | jnp.isinf(y) | (y == 0), ratio, q)
+
+
+def integer_floor_divide(x: Any, y: Any) -> Any:
+    """Divide and round down; by 0 gives 0."""
+    return jnp.where(y == 0, 0, jnp.floor_divide(x, jnp.where(y == 0, 1, y)))
+
+
+def integer_remainder(x: Any, y: Any) -> Any:
+    """Give the remainder with the sign of y; by 0 gives 0."""
+    return jnp.where(y == 0, 0, jnp.remainder(x, jnp.where(y == 0, 1, y)))
+
+
+def integer_power(x: Any, y: Any) -> Any:
     """Raise to a power; integers to a negative one give 0, or 1 and -1 for these two."""
-    if not jnp.issubdtype(x.dtype, jnp.signedinteger):
-        return jnp.power(x, y)
+    if x.dtype == np.bool_:
+        x, y = x.astype(dtypes.default_int()), y.astype(dtypes.default_int())
     unit = jnp.where(abs(x) == 1, x, 0)
-    return jnp.where(y < 0, jnp.where(y & 1, unit, unit * unit), jnp.power(x, jnp.maximum(y, 0)))
+    positive = jnp.power(x, jnp.maximum(y, 0))
+    return jnp.where(y < 0, jnp.where((y & 1) == 1, unit, unit * unit), positive)
 
 
-ROWS: Mapping[Primitive, Callable[..., Any]] = {
+ROWS: Mapping[Primitive, Kernel] = {
     ops.neg_p: lax.neg,
-    ops.add_p: logical(lax.add, lax.bitwise_or),
+    ops.add_p: by_kind("b", lax.bitwise_or, lax.add),
     ops.sub_p: lax.sub,
-    ops.mul_p: logical(lax.mul, lax.bitwise_and),
+    ops.mul_p: by_kind("b", lax.bitwise_and, lax.mul),
     ops.div_p: lax.div,
     ops.quotient_p: lax.div,
     ops.rem_p: lax.rem,
-    ops.floor_divide_p: jnp.floor_divide,
-    ops.remainder_p: jnp.remainder,
+    ops.floor_divide_p: by_kind("f", float_floor_divide, integer_floor_divide),
+    ops.remainder_p: by_kind("f", float_remainder, integer_remainder),
     ops.max_p: lax.max,
     ops.min_p: lax.min,
     ops.select_p: lax.select,
     ops.clamp_p: lax.clamp,
     ops.eq_p: lax.eq,
     ops.ne_p: lax.ne,
-    ops.lt_p: lax.lt,
-    ops.le_p: lax.le,
-    ops.gt_p: lax.gt,
-    ops.ge_p: lax.ge,
-    ops.is_finite_p: lax.is_finite,
-    ops.pow_p: power,
+    ops.lt_p: by_kind("c", jnp.less, lax.lt),
+    ops.le_p: by_kind("c", jnp.less_equal, lax.le),
+    ops.gt_p: by_kind("c", jnp.greater, lax.gt),
+    ops.ge_p: by_kind("c", jnp.greater_equal, lax.ge),
+    ops.is_finite_p: jnp.isfinite,
+    ops.pow_p: by_kind("bi", integer_power, jnp.power),
     ops.integer_pow_p: lambda x, *, n: lax.integer_pow(x, n),
     ops.square_p: lax.square,
     ops.sqrt_p: lax.sqrt,
@@ -73,7 +113,7 @@ ROWS: Mapping[Primitive, Callable[..., Any]] = {
     ops.atanh_p: lax.atanh,
     ops.atan2_p: lax.atan2,
     ops.abs_p: jnp.abs,
-    ops.sign_p: lax.sign,
+    ops.sign_p: lambda x: jnp.where(x == 0, 0, lax.sign(x)),
     ops.floor_p: lax.floor,
     ops.ceil_p: lax.ceil,
     ops.round_p: lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),

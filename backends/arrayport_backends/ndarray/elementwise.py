@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import dtypes
 from arrayport.ops import elementwise as ops
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows, ufunc
 
@@ -32,16 +33,28 @@ def rem(lib: Lib, x: Raw, y: Raw) -> Raw:
     return xp.where(xp.equal(y, 0), x, r)
 
 
+def counted(x: Raw, y: Raw) -> tuple[Raw, Raw]:
+    """Take booleans as integers."""
+    if x.dtype.kind == "b":
+        return x.astype(dtypes.default_int()), y.astype(dtypes.default_int())
+    return x, y
+
+
 def floor_divide(lib: Lib, x: Raw, y: Raw) -> Raw:
-    """Divide and round down."""
+    """Divide and round down; with an infinity the quotient itself, as the array API has it."""
     xp = lib.xp
-    return xp.floor_divide(x, y)
+    x, y = counted(x, y)
+    q = xp.floor_divide(x, y)
+    if x.dtype.kind == "f":
+        infinite = xp.isinf(x) | xp.isinf(y)
+        if lib.name != "numpy" or infinite.any():
+            return xp.where(infinite, xp.true_divide(x, y), q)
+    return q
 
 
 def remainder(lib: Lib, x: Raw, y: Raw) -> Raw:
-    """Give what floor_divide leaves."""
-    xp = lib.xp
-    return xp.remainder(x, y)
+    """Give what floor_divide leaves, with the sign of y."""
+    return lib.xp.remainder(*counted(x, y))
 
 
 # ---- powers
@@ -50,11 +63,12 @@ def remainder(lib: Lib, x: Raw, y: Raw) -> Raw:
 def power(lib: Lib, x: Raw, y: Raw) -> Raw:
     """Raise to a power; integers to a negative one give 0, or 1 and -1 for these two."""
     xp = lib.xp
-    if x.dtype.kind != "i":
+    if x.dtype.kind in "fcu":
         return xp.power(x, y)
-    unit = xp.where(xp.abs(x) == 1, x, xp.zeros((), x.dtype))
+    x, y = counted(x, y)
+    unit = xp.where(xp.absolute(x) == 1, x, xp.zeros((), x.dtype))
     positive = xp.power(x, xp.maximum(y, 0))
-    return xp.where(xp.less(y, 0), xp.where(y & 1, unit, unit * unit), positive)
+    return xp.where(y < 0, xp.where((y & 1) == 1, unit, unit * unit), positive)
 
 
 def integer_pow(lib: Lib, x: Raw, n: int) -> Raw:
@@ -77,9 +91,39 @@ def rsqrt(lib: Lib, x: Raw) -> Raw:
     return lib.xp.true_divide(1, lib.xp.sqrt(x))
 
 
+def expm1(lib: Lib, x: Raw) -> Raw:
+    """Give exp(x) - 1; NumPy's complex one is NaN at too many infinities."""
+    xp = lib.xp
+    if x.dtype.kind == "c":
+        return xp.where(xp.isfinite(x), xp.expm1(x), xp.exp(x) - 1)
+    return xp.expm1(x)
+
+
+def log1p(lib: Lib, x: Raw) -> Raw:
+    """Give log(1 + x); NumPy's complex one loses the real part near 0."""
+    xp = lib.xp
+    out = xp.log1p(x)
+    if x.dtype.kind == "c":
+        a, b = x.real, x.imag
+        near = 0.5 * xp.log1p(a * (a + 2) + b * b)
+        return make_complex(lib, xp.where(xp.absolute(x) < 0.5, near, out.real), out.imag)
+    return out
+
+
 def logistic(lib: Lib, x: Raw) -> Raw:
     """Give 1 / (1 + exp(-x))."""
     return 1 / (lib.xp.exp(-x) + 1)
+
+
+# ---- signs
+
+
+def sign(lib: Lib, x: Raw) -> Raw:
+    """Give -1, 0, 1 or NaN; CuPy's own gives 0 for NaN."""
+    xp = lib.xp
+    if lib.name != "numpy" and x.dtype.kind == "f":
+        return xp.where(xp.isnan(x), x, xp.sign(x))
+    return xp.sign(x)
 
 
 # ---- choice
@@ -126,15 +170,13 @@ def shift_left(lib: Lib, x: Raw, y: Raw) -> Raw:
 
 def shift_right_arithmetic(lib: Lib, x: Raw, y: Raw) -> Raw:
     """Shift, filling in the sign; past the width 0 or -1 is left."""
+    xp = lib.xp
     if x.dtype.kind == "u":
-        return unsigned(
-            shift_right_arithmetic(
-                lib, x.view(f"i{x.dtype.itemsize}"), y.view(f"i{y.dtype.itemsize}")
-            )
-        )
+        signed = f"i{x.dtype.itemsize}"
+        y = xp.asarray(y, x.dtype).view(signed)
+        return unsigned(shift_right_arithmetic(lib, x.view(signed), y))
     if lib.name == "numpy":
         return np.right_shift(x, y)
-    xp = lib.xp
     width = x.dtype.itemsize * 8
     y = xp.where((y >= 0) & (y < width), y, width - 1)
     return xp.right_shift(x, y).astype(x.dtype, copy=False)
@@ -155,16 +197,8 @@ def shift_right_logical(lib: Lib, x: Raw, y: Raw) -> Raw:
 
 
 def population_count(lib: Lib, x: Raw) -> Raw:
-    """Count the bits set, by adding neighbouring fields of doubling width."""
-    xp = lib.xp
-    if lib.name == "numpy":
-        return np.bitwise_count(unsigned(x)).astype(x.dtype)
-    bits = unsigned(x).astype(np.uint64)
-    for width, mask in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
-        bits = (bits & xp.uint64(mask)) + ((bits >> xp.uint64(width)) & xp.uint64(mask))
-    for width in (8, 16, 32):
-        bits = bits + (bits >> xp.uint64(width))
-    return (bits & xp.uint64(0x7F)).astype(x.dtype)
+    """Count the bits set."""
+    return lib.xp.bitwise_count(unsigned(x)).astype(x.dtype)
 
 
 ROWS: Rows = {
@@ -196,9 +230,9 @@ ROWS: Rows = {
     ops.cbrt_p: ufunc("cbrt"),
     ops.exp_p: ufunc("exp"),
     ops.exp2_p: ufunc("exp2"),
-    ops.expm1_p: ufunc("expm1"),
+    ops.expm1_p: Kernel(expm1),
     ops.log_p: ufunc("log"),
-    ops.log1p_p: ufunc("log1p"),
+    ops.log1p_p: Kernel(log1p),
     ops.logistic_p: Kernel(logistic),
     ops.sin_p: ufunc("sin"),
     ops.cos_p: ufunc("cos"),
@@ -214,7 +248,7 @@ ROWS: Rows = {
     ops.atanh_p: ufunc("arctanh"),
     ops.atan2_p: ufunc("arctan2"),
     ops.abs_p: ufunc("absolute"),
-    ops.sign_p: ufunc("sign"),
+    ops.sign_p: Kernel(sign),
     ops.floor_p: ufunc("floor"),
     ops.ceil_p: ufunc("ceil"),
     ops.round_p: ufunc("rint"),

@@ -1,4 +1,4 @@
-"""NumPy's and CuPy's kernels for casting, filling, broadcasting, reshaping, transposing, summing."""
+"""NumPy's and CuPy's kernels for casting, filling, broadcasting, reshaping, transposing, sums."""
 
 from __future__ import annotations
 
