@@ -45,6 +45,7 @@ float8_e5m2: DType = np.dtype(ml_dtypes.float8_e5m2)
 float8_e5m2fnuz: DType = np.dtype(ml_dtypes.float8_e5m2fnuz)
 float8_e8m0fnu: DType = np.dtype(ml_dtypes.float8_e8m0fnu)
 float4_e2m1fn: DType = np.dtype(ml_dtypes.float4_e2m1fn)
+float0: DType = np.dtype([("float0", np.void, 0)])  # of tangents that are always zero: integers'
 
 # NumPy's own `dtype.kind` is 'V' for most types of ml_dtypes.
 _KINDS: Mapping[DType, str] = MappingProxyType(
@@ -62,8 +63,9 @@ SUPPORTED: Mapping[str, DType] = MappingProxyType({dtype.name: dtype for dtype i
 NARROW = frozenset(d for d, kind in _KINDS.items() if kind == "f" and d.itemsize <= 2)
 
 _HALVED = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
+_LIMITS: Any = ml_dtypes.iinfo
 _RANGES = {
-    dtype: (int(ml_dtypes.iinfo(dtype).min), int(ml_dtypes.iinfo(dtype).max))
+    dtype: (int(_LIMITS(dtype).min), int(_LIMITS(dtype).max))
     for dtype, kind in _KINDS.items()
     if kind in "iu"
 }
@@ -364,7 +366,8 @@ def scalar_dtype(value: Any) -> tuple[DType, bool]:
     >>> scalar_dtype(2.0), scalar_dtype(True)
     ((dtype('float32'), True), (dtype('bool'), False))
     """
-    return _scalar(type(value), x64())
+    python_type: Any = type(value)
+    return _scalar(python_type, x64())
 
 
 def check_fits(value: int, dtype: DType) -> None:
@@ -454,4 +457,4 @@ def iinfo(dtype: Any) -> ml_dtypes.iinfo:
     known = _checked(_held(dtype))
     if known not in _RANGES:
         raise ValueError(f"iinfo needs an integer dtype, not {known}: use finfo")
-    return ml_dtypes.iinfo(known)  # type: ignore[no-untyped-call]
+    return _LIMITS(known)
