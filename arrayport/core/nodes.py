@@ -346,13 +346,13 @@ def register_dataclass(
     Raises ValueError if the lists overlap or are not the fields of ``__init__``, TypeError if one
     of them is missing. Source: ``jax.tree_util.register_dataclass``.
 
-    >>> from arrayport.core.tree import tree_map
-    >>> @register_dataclass
+    >>> from arrayport.core import tree
+    >>> @tree.register_dataclass
     ... @dataclasses.dataclass
     ... class Layer:
     ...     weight: float
-    ...     name: str = static(default="dense")
-    >>> tree_map(lambda w: 2 * w, Layer(1.5))
+    ...     name: str = tree.static(default="dense")
+    >>> tree.tree_map(lambda w: 2 * w, Layer(1.5))
     Layer(weight=3.0, name='dense')
     """
     cls: Any = nodetype

@@ -186,9 +186,9 @@ def _flatten_up_to(structure: _Structure, tree: Any, subtrees: list[Any]) -> boo
     if structure is _LEAF:
         subtrees.append(tree)
         return True
-    node, aux, children = structure
-    if node_of(tree) is not node:
+    if structure[0] is not node_of(tree):
         return False
+    node, aux, children = structure
     some, tree_aux = node.flatten(tree)
     found = tuple(some)
     if len(found) != len(children) or tree_aux != aux:
