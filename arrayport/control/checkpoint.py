@@ -1,0 +1,94 @@
+"""checkpoint: a function whose intermediate values are computed again in the backward pass instead of kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from arrayport.control.flat import Traced, flatten
+from arrayport.control.jit import batch_held, jit_p, jvp_held
+from arrayport.core.array import Array, aval_of
+from arrayport.core.primitive import Holder
+from arrayport.core.tree import tree_unflatten
+from arrayport.transforms.derived import instantiate, linearize_program, marked, spread
+from arrayport.transforms.engines import by_engine
+
+
+def _checkpoint_linearize(
+    nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
+) -> Any:
+    """Only the operands are kept: the linear map runs `first` again for its residuals."""
+    program = params["program"]
+    lin = linearize_program(
+        program, tuple(nonzero), (False,) * len(program.outs), forward_mode=forward
+    )
+    outs = checkpoint_p.bind(*xs, program=program)
+    likes = marked(xs, nonzero)
+
+    def linear(given: Sequence[Array | None]) -> list[Array | None]:
+        residuals = lin.residuals(xs, checkpoint_p.bind(*xs, program=lin.first))
+        if forward:
+            ts = instantiate(given, likes, [True] * len(likes))
+            return spread(jit_p.bind(*residuals, *ts, program=lin.linear), lin.nonzero_out)
+        cts = instantiate(given, program.out_avals, lin.nonzero_out)
+        return jit_p.bind(*residuals, *cts, program=lin.linear)
+
+    return outs, lin.nonzero_out, linear
+
+
+checkpoint_p = Holder(
+    "checkpoint",
+    lambda *_xs, program: program.out_avals,
+    lambda size, xs, dims, /, program: batch_held(checkpoint_p, size, xs, dims, program),
+    jvp=lambda ts, xs, params: jvp_held(checkpoint_p, ts, xs, params["program"]),
+    linearize=_checkpoint_linearize,
+)
+
+
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Callable[..., bool] | None = None,
+    static_argnums: int | tuple[int, ...] = (),
+) -> Any:
+    """Make a function keep nothing for its backward pass but its arguments. Source: `jax.checkpoint`.
+
+    `static_argnums` keep their Python value. `prevent_cse` is always kept to; a `policy` needs the JAX backend.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.grad(ap.checkpoint(lambda x: anp.sin(anp.sin(x))))(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    if fun is None:
+        return partial(
+            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+        )
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        if policy is not None:
+            msg = "checkpoint with a policy is not there yet on this backend: leave policy out, all is recomputed"
+            raise NotImplementedError(msg)
+        static = {n % len(args): args[n % len(args)] for n in numbers}
+        leaves, tree = flatten(
+            (tuple([a for i, a in enumerate(args) if i not in static]), kwargs),
+            "an argument of a checkpointed function",
+        )
+
+        def dynamic(given: Any, named: Any) -> Any:
+            rest = iter(given)
+            return fun(
+                *[static[i] if i in static else next(rest) for i in range(len(args))], **named
+            )
+
+        traced = Traced(dynamic, tree, [aval_of(x) for x in leaves])
+        outs = checkpoint_p.bind(*traced.captured, *leaves, program=traced.program)
+        return tree_unflatten(traced.out_tree, outs)
+
+    options = {"prevent_cse": prevent_cse, "policy": policy, "static_argnums": static_argnums}
+    return by_engine(own, "checkpoint", fun, **options)
+
+
+remat = checkpoint

@@ -1,0 +1,120 @@
+"""Functions of pytrees as functions of flat Arrays, and as Programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core.array import Array, Aval, Tracer, aval_of
+from arrayport.core.dtypes import promote
+from arrayport.core.program import Program, eval_program
+from arrayport.core.tree import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from arrayport.ops.promotion import lift
+from arrayport.ops.structure import convert
+from arrayport.transforms.staging import restage, stage
+
+
+def flatten(tree: Any, name: str) -> tuple[list[Array], Any]:
+    """The leaves of a pytree as Arrays, and its structure; `name` is for the message about a bad leaf."""
+    leaves, structure = tree_flatten(tree)
+    return [x if isinstance(x, Array) else lift(x, None, name) for x in leaves], structure
+
+
+class Traced:
+    """A function staged for arguments of given types: its Program, what it captured, its output's structure.
+
+    `like`: types (of a carry) whose weakness the first outputs take on; `given` are the outputs' own types.
+    """
+
+    __slots__ = ("captured", "given", "out_tree", "program")
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        tree: Any,
+        avals: Sequence[Any],
+        name: str = "an output",
+        like: Sequence[Aval] = (),
+    ) -> None:
+        out_tree: Any = None
+        given: list[Aval] = []
+
+        def flat(*xs: Array) -> list[Array]:
+            nonlocal out_tree
+            outs, out_tree = flatten(fun(*tree_unflatten(tree, xs)), name)
+            given.extend(map(aval_of, outs))
+            for i, (o, w) in enumerate(zip(outs, like, strict=False)):
+                if o.dtype == w.dtype:
+                    outs[i] = convert(o, w.dtype, w.weak)
+            return outs
+
+        self.program, self.captured = stage(flat, avals)
+        self.out_tree = out_tree
+        self.given = given
+
+    @property
+    def out_avals(self) -> list[Aval]:
+        """Types of the outputs."""
+        return self.program.out_avals
+
+
+def settle(carry: list[Array], trace: Callable[[list[Aval]], Traced]) -> tuple[list[Array], Traced]:
+    """Trace the body of a loop; weak parts of the carry (Python numbers) take the types that the body gives them."""
+    while True:
+        traced = trace([aval_of(x) for x in carry])
+        settled = [_settled(x, o) for x, o in zip(carry, traced.given, strict=False)]
+        if len(traced.given) < len(carry) or all(
+            x is s for x, s in zip(carry, settled, strict=True)
+        ):
+            return carry, traced
+        carry = settled
+
+
+def _settled(x: Array, out: Aval) -> Array:
+    if not x.weak or x.shape != out.shape or (x.dtype, x.weak) == (out.dtype, out.weak):
+        return x
+    dtype, weak = promote(x.dtype, True, out.dtype, out.weak)
+    return convert(x, dtype, weak)
+
+
+def share_captures(traced: Sequence[Traced]) -> tuple[list[Tracer], list[Program]]:
+    """Make several Programs take the same captured tracers first, in one order."""
+    captured = {id(x): x for t in traced for x in t.captured}
+    free = list(captured.values())
+    if all(len(t.captured) == len(free) for t in traced) and len(traced) == 1:
+        return free, [t.program for t in traced]
+    position = {key: i for i, key in enumerate(captured)}
+
+    def widen(t: Traced) -> Program:
+        own = [position[id(x)] for x in t.captured]
+
+        def f(*xs: Array) -> list[Array]:
+            return eval_program(t.program, [*[xs[i] for i in own], *xs[len(free) :]])
+
+        return restage(f, [*map(aval_of, free), *t.program.ins[len(own) :]])
+
+    return free, [widen(t) for t in traced]
+
+
+def check_same(
+    what: str,
+    got_tree: Any,
+    got: Sequence[Any],
+    want_tree: Any,
+    want: Sequence[Any],
+    advice: str,
+    *,
+    weak: bool = True,
+) -> None:
+    """Raise TypeError, naming the first leaf that differs, unless two outputs have one structure and one type."""
+    if got_tree != want_tree:
+        msg = f"{what}: the structures differ, {got_tree} against {want_tree}: {advice}"
+        raise TypeError(msg)
+    for i, (g, w) in enumerate(zip(got, want, strict=True)):
+        if g.shape != w.shape or g.dtype != w.dtype or (weak and g.weak != w.weak):
+            path = (
+                keystr(tree_flatten_with_path(tree_unflatten(want_tree, list(want)))[0][i][0])
+                or "the output"
+            )
+            msg = f"{what}: {path} is {aval_of(g)} against {aval_of(w)}: {advice}"
+            raise TypeError(msg)

@@ -1,0 +1,393 @@
+"""jit: a function staged once per signature of its arguments, run as an optimised Program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, update_wrapper
+from typing import Any
+
+from numpy import ndarray
+
+from arrayport.control.flat import Traced, flatten
+from arrayport.core.array import Array, Tracer, aval_of
+from arrayport.core.backend import Backend, enter, get, leave
+from arrayport.core.config import config, x64
+from arrayport.core.primitive import Holder
+from arrayport.core.program import Program
+from arrayport.core.quiet import QUIET, reset_errors, set_errors
+from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
+from arrayport.ops.structure import move_axis
+from arrayport.transforms.derived import (
+    batch_program,
+    instantiate,
+    jvp_program,
+    linearize_program,
+    marked,
+    spread,
+)
+from arrayport.transforms.engines import route
+from arrayport.transforms.inspection import ShapeDtypeStruct
+
+# ---------------------------------------------------------------------------------------- the primitive
+
+
+def _jit_linearize(
+    nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
+) -> Any:
+    program = params["program"]
+    lin = linearize_program(
+        program, tuple(nonzero), (False,) * len(program.outs), forward_mode=forward
+    )
+    outs = jit_p.bind(*xs, program=lin.first)
+    residuals = lin.residuals(xs, outs)
+    avals = program.out_avals
+    likes = [x for x, nz in zip(xs, nonzero, strict=True) if nz]
+
+    def linear(given: Sequence[Array | None]) -> list[Array | None]:
+        if forward:
+            made = jit_p.bind(
+                *residuals, *instantiate(given, likes, [True] * len(likes)), program=lin.linear
+            )
+            return spread(made, lin.nonzero_out)
+        cts = instantiate(given, avals, lin.nonzero_out)
+        return jit_p.bind(*residuals, *cts, program=lin.linear)
+
+    return outs[: len(avals)], lin.nonzero_out, linear
+
+
+def batch_held(
+    holder: Holder, size: int, xs: Sequence[Array], dims: Sequence[int | None], program: Program
+) -> tuple[list[Array], list[int | None]]:
+    """The batch rule of a primitive that just runs a Program."""
+    batched = tuple([d is not None for d in dims])
+    made, mask = batch_program(program, size, batched, (False,) * len(program.outs))
+    outs = holder.bind(
+        *[x if d is None else move_axis(x, d, 0) for x, d in zip(xs, dims, strict=True)],
+        program=made,
+    )
+    return outs, [0 if m else None for m in mask]
+
+
+def jvp_held(
+    holder: Holder, ts: Sequence[Any], xs: Sequence[Array], program: Program
+) -> tuple[list[Array], list[Any]]:
+    """The jvp rule of a primitive that just runs a Program."""
+    nonzero = tuple([t is not None for t in ts])
+    pushed, mask = jvp_program(program, nonzero, (False,) * len(program.outs))
+    outs = holder.bind(*xs, *marked(ts, nonzero), program=pushed)
+    return outs[: len(mask)], spread(outs[len(mask) :], mask)
+
+
+jit_p = Holder(
+    "jit",
+    lambda *_xs, program: program.out_avals,
+    lambda size, xs, dims, /, program: batch_held(jit_p, size, xs, dims, program),
+    jvp=lambda ts, xs, params: jvp_held(jit_p, ts, xs, params["program"]),
+    linearize=_jit_linearize,
+)
+
+# ---------------------------------------------------------------------------------------- the function
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    **placement: Any,
+) -> Any:
+    """Compile a function: it is traced once per signature, and the Program is run from then on. Source: `jax.jit`.
+
+    Arrays among the arguments are traced by shape, dtype and weakness; arguments named by `static_argnums` or
+    `static_argnames` keep their Python value, must be hashable, and retrace the function when they change. Donated
+    arguments may not be used afterwards. `placement` (shardings, device) goes to a native engine. Without `fun`,
+    gives a decorator.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.jit(lambda x: x * 2 + 1)(anp.arange(3))
+    Array([1, 3, 5], dtype=int32)
+    """
+    options: dict[str, Any] = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "keep_unused": keep_unused,
+        "inline": inline,
+        **placement,
+    }
+    if fun is None:
+        return partial(jit, **options)
+    if not callable(fun):
+        msg = f"jit needs a function, not {type(fun).__name__}"
+        raise TypeError(msg)
+    return Jitted(fun, {k: v for k, v in options.items() if v is not None and v is not False})
+
+
+class Jitted:
+    """A function as `jit` gives it: call it, or look at it by `lower`, `trace`, `eval_shape`."""
+
+    def __init__(self, fun: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, fun)
+        self.fun = fun
+        self.options = options
+        self.static, self.static_names = _resolve(fun, options, "static")
+        self.donated, self.donated_names = _resolve(fun, options, "donate")
+        self.fast: dict[Any, tuple[Any, Any, Any]] = {}  # NumPy Arrays as positional arguments
+        self.programs: dict[Any, tuple[Program, Any]] = {}
+        self.natives: dict[Any, Any] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key: Any = x64()
+        for a in args:
+            if type(a) is not Array:
+                break
+            raw = a.raw
+            if type(raw) is not ndarray:
+                break
+            key = (key, raw.shape, raw.dtype, a.weak)
+        else:
+            hit = self.fast.get(key) if not kwargs else None
+            if hit is not None and is_staging() is EVAL and not config.disable_jit:
+                executor, weak, out_tree = hit
+                token = set_errors(QUIET)
+                try:
+                    outs = executor.run(*[a.raw for a in args])
+                finally:
+                    reset_errors(token)
+                if out_tree is None:
+                    return Array(outs[0], weak)
+                return tree_unflatten(out_tree, list(map(Array, outs, weak)))
+            if not kwargs and is_staging() is EVAL:
+                return self.slow(args, kwargs, key)
+        return self.slow(args, kwargs, None)
+
+    def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
+        """Call with the cache looked up by structure, types and static values; trace if it has nothing."""
+        if config.disable_jit:
+            return self.fun(*args, **kwargs)
+        statics, dynamic = self.split(args, kwargs)
+        backend, engine = route(tree_leaves(dynamic))
+        if engine is not None:
+            return self.native(engine)(*args, **kwargs)
+        token = enter(backend)
+        try:
+            leaves, tree = flatten(dynamic, "an argument of a jitted function")
+            program, captured, out_tree = self.staged(statics, leaves, tree, backend)
+            if (
+                fast_key is not None
+                and not captured
+                and not self.donated
+                and backend is get("numpy")
+            ):
+                self.remember(fast_key, program, out_tree, backend)
+            outs = jit_p.bind(*captured, *leaves, program=program)
+            if self.donated or self.donated_names:
+                self.delete(args, kwargs)
+            return tree_unflatten(out_tree, outs)
+        finally:
+            leave(token)
+
+    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The static arguments, hashable, and the others."""
+        if not self.static and not self.static_names:
+            return (), (args, kwargs)
+        numbers = {n % len(args) for n in self.static if -len(args) <= n < len(args)}
+        statics = tuple([(i, args[i]) for i in sorted(numbers)])
+        statics += tuple([(k, kwargs[k]) for k in sorted(kwargs) if k in self.static_names])
+        for where, value in statics:
+            try:
+                hash(value)
+            except TypeError:
+                msg = (
+                    f"static argument {where!r} of {self.__name__} is a {type(value).__name__}, which cannot be hashed: "
+                    "pass a tuple, or an object with __hash__ and __eq__, or do not make it static"
+                )
+                raise ValueError(msg) from None
+        dynamic = tuple([a for i, a in enumerate(args) if i not in numbers])
+        return statics, (dynamic, {k: v for k, v in kwargs.items() if k not in self.static_names})
+
+    def staged(
+        self, statics: Any, leaves: list[Array], tree: Any, backend: Backend
+    ) -> tuple[Program, Any, Any]:
+        """The Program for a signature, what it captured of enclosing traces, and its output's structure."""
+        typed = tuple([(k, type(v), v) for k, v in statics])
+        key = typed, tree, tuple([aval_of(x) for x in leaves]), x64(), backend
+        hit = self.programs.get(key)
+        if hit is not None:
+            return hit[0], (), hit[1]
+        traced = Traced(self.whole(statics), tree, key[2])
+        if not traced.captured:
+            self.programs[key] = traced.program, traced.out_tree
+        return traced.program, traced.captured, traced.out_tree
+
+    def whole(self, statics: Any) -> Callable[..., Any]:
+        """The function of the dynamic arguments."""
+
+        def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            full = list(args)
+            named = dict(kwargs)
+            for where, value in statics:
+                if isinstance(where, int):
+                    full.insert(where, value)
+                else:
+                    named[where] = value
+            return self.fun(*full, **named)
+
+        return call
+
+    def remember(self, key: Any, program: Program, out_tree: Any, backend: Backend) -> None:
+        """Let the next call with plain NumPy Arrays skip everything but the Program."""
+        weak = [v.weak for v in program.outs]
+        single = out_tree == tree_structure(0)
+        self.fast[key] = (
+            program.run(backend),
+            weak[0] if single else weak,
+            None if single else out_tree,
+        )
+
+    def native(self, engine: Any) -> Any:
+        """The same function, jitted by a native engine."""
+        made = self.natives.get(engine)
+        if made is None:
+            made = self.natives[engine] = engine.jit(self.fun, **self.options)
+        return made
+
+    def delete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Make the donated arguments unusable."""
+        given = [args[n] for n in self.donated if -len(args) <= n < len(args)]
+        given += [v for k, v in kwargs.items() if k in self.donated_names]
+        for x in tree_leaves(given):
+            if type(x) is Array:
+                x.delete()
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Stage for arguments, which may be ShapeDtypeStructs, without running."""
+        statics, dynamic = self.split(args, kwargs)
+        leaves, tree = _abstract(dynamic)
+        return Traced(self.whole(statics), tree, leaves)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """Stage for arguments ahead of time; `.compile()` gives a callable for that signature alone."""
+        statics, dynamic = self.split(args, kwargs)
+        backend, engine = route(tree_leaves(dynamic))
+        if engine is not None:
+            return self.native(engine).lower(*args, **kwargs)
+        leaves, tree = _abstract(dynamic)
+        token = enter(backend)
+        try:
+            return Lowered(self, statics, Traced(self.whole(statics), tree, leaves), tree, backend)
+        finally:
+            leave(token)
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """Types of the outputs for arguments, as ShapeDtypeStructs."""
+        traced = self.trace(*args, **kwargs)
+        return tree_unflatten(
+            traced.out_tree,
+            [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in traced.out_avals],
+        )
+
+    def clear_cache(self) -> None:
+        """Forget what was traced."""
+        self.fast.clear()
+        self.programs.clear()
+        self.natives.clear()
+
+    def _cache_size(self) -> int:
+        return len(self.programs) + sum(n._cache_size() for n in self.natives.values())
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jitted {self.fun!r}>"
+
+
+class Lowered:
+    """A function staged for one signature, before it is compiled."""
+
+    def __init__(
+        self, jitted: Jitted, statics: Any, traced: Traced, tree: Any, backend: Backend
+    ) -> None:
+        self.jitted = jitted
+        self.statics = statics
+        self.traced = traced
+        self.tree = tree
+        self.backend = backend
+
+    def as_text(self) -> str:
+        """The Program, printed."""
+        return str(self.traced.program)
+
+    def compile(self) -> Callable[..., Any]:
+        """Make the callable; it raises TypeError for arguments of another signature."""
+        self.traced.program.run(self.backend)
+
+        def compiled(*args: Any, **kwargs: Any) -> Any:
+            statics, dynamic = self.jitted.split(args, kwargs)
+            leaves, tree = flatten(dynamic, "an argument of a compiled function")
+            wanted = self.traced.program.in_avals
+            if tree != self.tree or [aval_of(x)[:2] for x in leaves] != [a[:2] for a in wanted]:
+                got = ", ".join(str(aval_of(x)) for x in leaves)
+                msg = f"this compiled function takes ({', '.join(map(str, wanted))}), it was called with ({got})"
+                raise TypeError(msg)
+            if statics and statics != self.statics:
+                msg = f"this compiled function has static arguments {self.statics}, it was called with {statics}"
+                raise TypeError(msg)
+            outs = jit_p.bind(*leaves, program=self.traced.program)
+            return tree_unflatten(self.traced.out_tree, outs)
+
+        return compiled
+
+
+def _abstract(dynamic: Any) -> tuple[list[Any], Any]:
+    leaves = tree_leaves(dynamic)
+    tree = tree_structure(dynamic)
+    return [
+        aval_of(x)
+        if isinstance(x, ShapeDtypeStruct | Tracer)
+        else aval_of(flatten(x, "an argument")[0][0])
+        for x in leaves
+    ], tree
+
+
+def _resolve(
+    fun: Callable[..., Any], options: dict[str, Any], kind: str
+) -> tuple[tuple[int, ...], frozenset[str]]:
+    """Positions and names of static or donated arguments, each completed from the other by the signature."""
+    numbers, names = options.get(f"{kind}_argnums"), options.get(f"{kind}_argnames")
+    numbers = () if numbers is None else (numbers,) if isinstance(numbers, int) else tuple(numbers)
+    names = () if names is None else (names,) if isinstance(names, str) else tuple(names)
+    if not numbers and not names:
+        return (), frozenset()
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return numbers, frozenset(names)
+    positional = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    for n in numbers:
+        if not open_ended and not -len(positional) <= n < len(positional):
+            msg = f"{kind}_argnums={n} is out of range: the function takes {len(positional)} positional arguments"
+            raise ValueError(msg)
+    known = {p.name for p in parameters}
+    for name in names:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            msg = f"{kind}_argnames={name!r} is no parameter of the function, which has {sorted(known)}"
+            raise ValueError(msg)
+    both_numbers = {*numbers, *[positional.index(n) for n in names if n in positional]}
+    both_names = {
+        *names,
+        *[positional[n] for n in numbers if -len(positional) <= n < len(positional)],
+    }
+    return tuple(sorted(both_numbers)), frozenset(both_names)

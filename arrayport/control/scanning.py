@@ -1,0 +1,284 @@
+"""scan: a Program run once for each slice of its inputs, a carry passed along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.control.flat import Traced, check_same, flatten, settle
+from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.primitive import Holder
+from arrayport.core.program import Program
+from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
+from arrayport.ops.structure import batch_to_front, move_axis, zeros
+from arrayport.transforms.derived import (
+    Linearized,
+    Mask,
+    batch_program,
+    instantiate,
+    jvp_program,
+    linearize_program,
+    spread,
+)
+from arrayport.transforms.engines import run_on_engine
+
+# Operands: constants, carry, xs; `counts` says how many of the first two. The body: (constants, carry, x) -> (carry, y).
+
+Counts = tuple[int, int]
+
+
+def _split(xs: Sequence[Any], counts: Counts) -> tuple[list[Any], list[Any], list[Any]]:
+    n, m = counts
+    return list(xs[:n]), list(xs[n : n + m]), list(xs[n + m :])
+
+
+def _some(values: Sequence[Any]) -> list[Any]:
+    return [v for v in values if v is not None]
+
+
+def _abstract(*_xs: Any, body: Program, counts: Counts, length: int, reverse: bool) -> list[Aval]:  # noqa: ARG001
+    avals = body.out_avals
+    stacked = [Aval((length, *a.shape), a.dtype, a.weak) for a in avals[counts[1] :]]
+    return avals[: counts[1]] + stacked
+
+
+def _fixpoint(
+    mask: Sequence[bool],
+    counts: Counts,
+    n_outs: int,
+    attempt: Callable[[Mask, Mask], tuple[Any, Mask]],
+) -> tuple[Any, Mask, Mask]:
+    """Grow the marks of the carry until the body's outputs carry no more marks than its inputs."""
+    consts, carry, xs = _split(mask, counts)
+    while True:
+        marks = (*consts, *carry, *xs)
+        result, out = attempt(marks, (*carry, *[False] * (n_outs - counts[1])))
+        if list(out[: counts[1]]) == carry:
+            return result, marks, out
+        carry = [a or b for a, b in zip(carry, out[: counts[1]], strict=True)]
+
+
+def _scan_jvp(
+    ts: Sequence[Any], xs: Sequence[Array], params: dict[str, Any]
+) -> tuple[list[Array], list[Any]]:
+    body, counts = params["body"], params["counts"]
+
+    def attempt(nonzero: Mask, forced: Mask) -> tuple[Any, Mask]:
+        pushed, mask = jvp_program(body, nonzero, forced)
+        return pushed, mask
+
+    pushed, nonzero, mask = _fixpoint([t is not None for t in ts], counts, len(body.outs), attempt)
+    (c, k, x), (tc, tk, tx) = (
+        _split(xs, counts),
+        _split(spread(instantiate(ts, xs, nonzero), nonzero), counts),
+    )
+    n, nk = len(xs), counts[1]
+    in_c, in_k, in_x = _split(pushed.ins[:n], counts)
+    t_c, t_k, t_x = _split(spread(pushed.ins[n:], nonzero), counts)
+    outs, t_outs = pushed.outs[: len(mask)], spread(pushed.outs[len(mask) :], mask)
+    new = Program(
+        [*in_c, *_some(t_c), *in_k, *_some(t_k), *in_x, *_some(t_x)],
+        pushed.eqns,
+        [*outs[:nk], *_some(t_outs[:nk]), *outs[nk:], *_some(t_outs[nk:])],
+    )
+    n_tk = len(_some(tk))
+    operands = [*c, *_some(tc), *k, *_some(tk), *x, *_some(tx)]
+    made = scan_p.bind(
+        *operands, **params | {"body": new, "counts": (len(c) + len(_some(tc)), nk + n_tk)}
+    )
+    n_ys = len(mask) - nk
+    primal = made[:nk] + made[nk + n_tk : nk + n_tk + n_ys]
+    return primal, spread(made[nk : nk + n_tk] + made[nk + n_tk + n_ys :], mask)
+
+
+def _scan_linearize(
+    nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
+) -> Any:
+    body, counts, length = params["body"], params["counts"], params["length"]
+    started = list(nonzero)
+    nc, nk = counts
+    n_outs = len(body.outs)
+
+    def attempt(nz: Mask, forced: Mask) -> tuple[Linearized, Mask]:
+        accumulate = () if forward else tuple([i < nc for i, m in enumerate(nz) if m])
+        lin = linearize_program(body, nz, forced, forward_mode=forward, accumulate=accumulate)
+        return lin, lin.nonzero_out
+
+    lin, marks, mask = _fixpoint(nonzero, counts, n_outs, attempt)
+    lin = _with_stacked_carries(lin, counts)
+    outs = scan_p.bind(*xs, **params | {"body": lin.first})
+    primal = outs[:n_outs]
+    residuals = lin.residuals(xs, outs)
+    const = [
+        i is not None and i < nc for i in lin.forwarded
+    ]  # the others are stacked: an x, or made by the scan
+    invariant = [r for r, c in zip(residuals, const, strict=True) if c]
+    stacked = [r for r, c in zip(residuals, const, strict=True) if not c]
+    nz_c, nz_k, _ = (sum(part) for part in _split(marks, counts))
+    avals = _abstract(body=body, counts=counts, length=length, reverse=False)
+    n_res = len(residuals)
+    res_in, io_in = lin.linear.ins[:n_res], lin.linear.ins[n_res:]
+    inv_in = [v for v, c in zip(res_in, const, strict=True) if c]
+    sta_in = [v for v, c in zip(res_in, const, strict=True) if not c]
+
+    def reordered(n_carry: int) -> Program:
+        ins = [*inv_in, *io_in[:n_carry], *sta_in, *io_in[n_carry:]]
+        return Program(ins, lin.linear.eqns, lin.linear.outs)
+
+    if forward:  # tangents of constants, carry, xs -> of carry, ys
+        pushing = reordered(nz_c + nz_k)
+
+        def push(ts: Sequence[Array | None]) -> list[Array | None]:
+            full = instantiate(spread(ts, started), xs, marks)
+            given = [*invariant, *full[: nz_c + nz_k], *stacked, *full[nz_c + nz_k :]]
+            counts_in = (len(invariant) + nz_c, nz_k)
+            return spread(
+                scan_p.bind(*given, **params | {"body": pushing, "counts": counts_in}), mask
+            )
+
+        return primal, mask, push
+
+    # cotangents of constants so far, of carry, of ys -> of constants, carry, xs
+    n_ct = nz_c + sum(mask[:nk])
+    pulling = reordered(n_ct)
+
+    def pull(cts: Sequence[Array | None]) -> list[Array | None]:
+        full = instantiate(cts, avals, mask)
+        start = [zeros(x) for x, nz in zip(xs[:nc], marks[:nc], strict=True) if nz]
+        given = [*invariant, *start, *full[: n_ct - nz_c], *stacked, *full[n_ct - nz_c :]]
+        new = {"body": pulling, "counts": (len(invariant), n_ct), "reverse": not params["reverse"]}
+        found = spread(scan_p.bind(*given, **params | new), marks)
+        return [c for c, nz in zip(found, started, strict=True) if nz]
+
+    return primal, mask, pull
+
+
+def _with_stacked_carries(lin: Linearized, counts: Counts) -> Linearized:
+    """A residual that is a carry input changes every step: `first` must return it, so that the scan stacks it."""
+    nc, nk = counts
+    carried = [i is not None and nc <= i < nc + nk for i in lin.forwarded]
+    if not any(carried):
+        return lin
+    n = len(lin.nonzero_out)
+    made = iter(lin.first.outs[n:])
+    outs = []
+    for i, c in zip(lin.forwarded, carried, strict=True):
+        if i is not None and c:
+            outs.append(lin.first.ins[i])
+        elif i is None:
+            outs.append(next(made))  # type: ignore[arg-type]
+    first = Program(lin.first.ins, lin.first.eqns, [*lin.first.outs[:n], *outs])
+    forwarded = [None if c else i for i, c in zip(lin.forwarded, carried, strict=True)]
+    return Linearized(first, forwarded, lin.linear, lin.nonzero_out)
+
+
+def _scan_batch(
+    size: int,
+    xs: Sequence[Array],
+    dims: Sequence[int | None],
+    /,
+    body: Program,
+    counts: Counts,
+    length: int,
+    reverse: bool,
+) -> tuple[list[Array], list[int | None]]:
+    def attempt(batched: Mask, forced: Mask) -> tuple[Any, Mask]:
+        return batch_program(body, size, batched, forced)
+
+    made, marks, mask = _fixpoint([d is not None for d in dims], counts, len(body.outs), attempt)
+    n = sum(counts)
+    operands = []
+    for i, (x, d, m) in enumerate(zip(xs, dims, marks, strict=True)):
+        if d is not None:
+            operands.append(move_axis(x, d, 0 if i < n else 1))
+        else:
+            operands.append(batch_to_front(size, x, None) if m else x)
+    outs = scan_p.bind(*operands, body=made, counts=counts, length=length, reverse=reverse)
+    return outs, [(0 if i < counts[1] else 1) if m else None for i, m in enumerate(mask)]
+
+
+scan_p = Holder("scan", _abstract, _scan_batch, jvp=_scan_jvp, linearize=_scan_linearize)
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:
+    """Run `carry, y = f(carry, x)` over the leading axis of xs; give the last carry and the stacked ys.
+
+    Source: `jax.lax.scan`. `xs` may be None with a `length`; `unroll` is accepted for JAX's sake. The carry must keep
+    its structure, shapes and dtypes (TypeError otherwise).
+
+    >>> import arrayport.numpy as anp
+    >>> scan(lambda c, x: (c + x, c * x), 0, anp.array([1, 2, 3]))
+    (Array(6, dtype=int32), Array([0, 2, 9], dtype=int32))
+    """
+    return run_on_engine(
+        "scan", _scan, (init, xs), f, init, xs, length, reverse=reverse, unroll=unroll
+    )
+
+
+def _scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+    unroll: int | bool = 1,  # noqa: ARG001 - a hint
+) -> tuple[Any, Any]:
+    carry, carry_tree = flatten(init, "init of scan")
+    stacked, _ = flatten(xs, "xs of scan")
+    length = _length(stacked, length)
+    whole = tree_structure((init, xs))
+    slices = [Aval(x.shape[1:], x.dtype, x.weak) for x in stacked]
+
+    def pair(c: Any, x: Any) -> tuple[Any, Any]:
+        out = f(c, x)
+        if not isinstance(out, tuple | list) or len(out) != 2:
+            msg = f"scan needs a function that gives a pair (carry, y), this one gave a {type(out).__name__}"
+            raise TypeError(msg)
+        return tuple(out)
+
+    carry, body = settle(
+        carry, lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals)
+    )
+    out_c, out_y = tree_unflatten(body.out_tree, list(range(len(body.out_avals))))
+    n = len(carry)
+    check_same(
+        "scan: f changed the carry",
+        tree_structure(out_c),
+        body.out_avals[: len(tree_leaves(out_c))],
+        carry_tree,
+        [aval_of(x) for x in carry],
+        "the carry that f gives must be as the one it takes; cast with .astype where dtypes differ",
+    )
+    counts = (len(body.captured), n)
+    operands = [*body.captured, *carry, *stacked]
+    outs = scan_p.bind(
+        *operands, body=body.program, counts=counts, length=length, reverse=bool(reverse)
+    )
+    return tree_unflatten(carry_tree, outs[:n]), tree_unflatten(tree_structure(out_y), outs[n:])
+
+
+def _length(stacked: Sequence[Array], length: int | None) -> int:
+    for x in stacked:
+        if not x.shape:
+            msg = "scan needs every leaf of xs to have a leading axis, one is a scalar"
+            raise ValueError(msg)
+    found = {x.shape[0] for x in stacked}
+    if length is not None:
+        found.add(int(length))
+    if len(found) != 1:
+        msg = (
+            f"scan got leading axes of different lengths in xs and length: {sorted(found)}"
+            if found
+            else "scan needs xs or a length"
+        )
+        raise ValueError(msg)
+    return found.pop()

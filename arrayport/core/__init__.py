@@ -1,0 +1,1 @@
+"""The floor that every other room stands on: arrays, traces, primitives, programs, backends, errors."""

@@ -1,0 +1,71 @@
+"""The one hierarchy of errors, with JAX's names where JAX has one, and the line of user code they point at."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_HOUSE = ("arrayport", "arrayport_backends", "arrayport_conformance")
+
+
+class ArrayportError(Exception):
+    """Base of every error that arrayport defines."""
+
+
+class ConcretizationTypeError(ArrayportError, TypeError):
+    """A concrete value was needed where only a shape and dtype are known (a traced value)."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced value was used as a Python truth value."""
+
+
+class TracerIntegerConversionError(ConcretizationTypeError):
+    """A traced value was used as a Python integer."""
+
+
+class TracerArrayConversionError(ArrayportError, TypeError):
+    """A traced value was handed to NumPy as an array."""
+
+
+class NonConcreteBooleanIndexError(ArrayportError, IndexError):
+    """A traced boolean mask was used as an index, which has no static shape."""
+
+
+class UnexpectedTracerError(ArrayportError, RuntimeError):
+    """A traced value outlived the function that made it."""
+
+
+class NotDifferentiableError(ArrayportError, TypeError):
+    """An operation without a derivative stood between output and input; the message states why."""
+
+
+class UnsupportedOnBackendError(ArrayportError, NotImplementedError):
+    """An operation that a backend refuses, with the reason."""
+
+
+class BackendMismatchError(ArrayportError, ValueError):
+    """Arrays of two backends met in one operation."""
+
+
+class BackendNotFoundError(ArrayportError, ImportError):
+    """A backend that is not installed, not usable here, or unknown."""
+
+
+class ProgramError(ArrayportError, RuntimeError):
+    """A Program broke one of its own rules: a fault of arrayport, or of a third party's primitive."""
+
+
+def user_line() -> str:
+    """Give `file:line (function)` of the innermost frame outside arrayport, for messages.
+
+    >>> user_line().split(":")[-1] != ""
+    True
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE:
+            code = frame.f_code
+            return f"{Path(code.co_filename).name}:{frame.f_lineno} (in {code.co_name})"
+        frame = frame.f_back
+    return "an unknown line"

@@ -1,0 +1,224 @@
+"""Primitive: one operation with all its rules, stated once, and the registry that lists them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from arrayport.core.array import Array, Aval
+from arrayport.core.errors import NotDifferentiableError
+from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
+from arrayport.core.trace import EVAL, is_staging
+
+type_ = type
+Rule = Callable[..., Any]
+
+
+class Primitive:
+    """One operation with all its rules, none of which may be added later.
+
+    Kernels on raw values stand in the backends' tables; every rule here works on Arrays, and an argument that
+    a rule spells with a leading underscore is one it does not read. Four ways to differentiate:
+
+    partials     elementwise: one `(g, ans, *xs, **params) -> g` per operand; diagonal, so the same rule pushes
+                 tangents and pulls cotangents. None: the derivative is zero.
+    transposes   linear in each operand apart: one `(ct, *operands, **params) -> ct` per operand, whose own place
+                 holds an Aval; or one function for a variadic primitive, which takes the operand's number first.
+                 Linear in several operands together (add): a `jvp` as well.
+    jvp          anything: `(ts, ans, *xs, **params) -> t`, ts and t may hold None for zero; with several outputs
+                 ans and t are lists. Reverse mode transposes this rule.
+    not_differentiable   the reason why there is no derivative.
+
+    abstract     `(*xs, **params) -> Aval`, or a list of them if `many`; xs are anything with shape, dtype, weak.
+    batch        `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim None: not batched.
+    keeps_weak   the output is weak if all operands are; else it is weak only if a parameter `weak` says so.
+    """
+
+    __slots__ = (
+        "abstract",
+        "batch",
+        "jvp",
+        "keeps_weak",
+        "many",
+        "name",
+        "needs",
+        "not_differentiable",
+        "numpy_kernel",
+        "partials",
+        "source",
+        "transposes",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        abstract: Rule,
+        batch: Rule,
+        *,
+        partials: Sequence[Rule | None] = (),
+        transposes: Sequence[Rule | None] | Rule = (),
+        jvp: Rule | None = None,
+        not_differentiable: str = "",
+        many: bool = False,
+        keeps_weak: bool = True,
+    ) -> None:
+        self.name = name
+        self.abstract = abstract
+        self.batch = batch
+        self.partials = tuple(partials)
+        self.transposes = transposes
+        self.jvp = jvp
+        self.not_differentiable = not_differentiable
+        self.many = many
+        self.keeps_weak = keeps_weak
+        self.needs = tuple(read_arguments(rule) for rule in self.partials)
+        self.numpy_kernel: Rule | None = (
+            None  # the NumPy backend's, once loaded: saves a look-up an eager call
+        )
+        self.source = _caller()
+        if not (partials or transposes or jvp or not_differentiable or isinstance(self, Holder)):
+            msg = f"primitive {name!r} states neither a derivative nor why it has none (not_differentiable=...)"
+            raise TypeError(msg)
+        REGISTRY[name] = self
+
+    def bind(self, *args: Array, **params: Any) -> Any:
+        """Apply to Arrays: the innermost of the operands' traces and the program under construction decides."""
+        top = is_staging()
+        for a in args:
+            if type(a) is not Array and a.trace.level > top.level:  # type: ignore[attr-defined]
+                top = a.trace  # type: ignore[attr-defined]
+        return top.process(self, args, params)
+
+    def transpose_rule(self, i: int) -> Rule:
+        """The transpose with respect to operand i."""
+        rules = self.transposes
+        if callable(rules):
+            return lambda *args, **params: rules(i, *args, **params)
+        rule = rules[i] if i < len(rules) else None
+        if rule is None:
+            msg = f"{self.name} has no derivative with respect to operand {i}"
+            raise NotDifferentiableError(msg)
+        return rule
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Unary(Primitive):
+    """A primitive of one operand: the same `bind`, quicker."""
+
+    __slots__ = ()
+
+    def bind(self, x: Array, **params: Any) -> Any:  # type: ignore[override]
+        """Apply to an Array."""
+        return self.apply(x, params)
+
+    def apply(self, x: Array, params: dict[str, Any]) -> Any:
+        """Apply to an Array, parameters as one dictionary."""
+        top = is_staging()
+        if type(x) is not Array:
+            if x.trace.level > top.level:  # type: ignore[attr-defined]
+                top = x.trace  # type: ignore[attr-defined]
+        elif (
+            top is EVAL and type(x.raw) is np.ndarray and x.raw.dtype.num < HALF and self.keeps_weak
+        ):
+            kernel = self.numpy_kernel
+            if kernel is not None:
+                token = None if error_state() is QUIET else set_errors(QUIET)
+                try:
+                    out = kernel(x.raw, **params) if params else kernel(x.raw)
+                finally:
+                    if token is not None:
+                        reset_errors(token)
+                return Array(out if type(out) is np.ndarray else np.asarray(out), x.weak)
+        return top.process_unary(self, x, params)
+
+
+class Binary(Primitive):
+    """A primitive of two operands: the same `bind`, quicker."""
+
+    __slots__ = ()
+
+    def bind(self, x: Array, y: Array, **params: Any) -> Any:  # type: ignore[override]
+        """Apply to two Arrays."""
+        return self.apply(x, y, params)
+
+    def apply(self, x: Array, y: Array, params: dict[str, Any]) -> Any:
+        """Apply to two Arrays, parameters as one dictionary."""
+        top = is_staging()
+        if type(x) is Array and type(y) is Array and top is EVAL:
+            a, b = x.raw, y.raw
+            if type(a) is type(b) is np.ndarray and a.dtype.num < HALF and self.keeps_weak:
+                kernel = self.numpy_kernel
+                if kernel is not None:
+                    token = None if error_state() is QUIET else set_errors(QUIET)
+                    try:
+                        out = kernel(a, b, **params) if params else kernel(a, b)
+                    finally:
+                        if token is not None:
+                            reset_errors(token)
+                    return Array(
+                        out if type(out) is np.ndarray else np.asarray(out), x.weak and y.weak
+                    )
+        if type(x) is not Array and x.trace.level > top.level:  # type: ignore[attr-defined]
+            top = x.trace  # type: ignore[attr-defined]
+        if type(y) is not Array and y.trace.level > top.level:  # type: ignore[attr-defined]
+            top = y.trace  # type: ignore[attr-defined]
+        return top.process_binary(self, x, y, params)
+
+
+class Holder(Primitive):
+    """A primitive that holds Programs; it always has many outputs, and states how it transforms as a whole.
+
+    jvp          `(ts, xs, params) -> outs, ts_out`, None for zero
+    linearize    `(nonzero, xs, params, forward) -> outs, nonzero_out, linear`: `linear` maps cotangents of the
+                 outputs to those of the nonzero operands or, if `forward`, tangents the other way
+    stage        `(trace, xs, params) -> outs`, for a holder whose callables become Programs when staged
+    """
+
+    __slots__ = ("linearize", "stage")
+
+    def __init__(
+        self,
+        name: str,
+        abstract: Rule,
+        batch: Rule,
+        *,
+        jvp: Rule,
+        linearize: Rule,
+        stage: Rule | None = None,
+    ) -> None:
+        super().__init__(name, abstract, batch, jvp=jvp, many=True, keeps_weak=False)
+        self.linearize = linearize
+        self.stage = stage
+
+
+HALF = np.dtype(np.float16).num  # from here on, dtypes that compute through float32 on NumPy
+REGISTRY: dict[str, Primitive] = {}
+NO_PARAMS: dict[str, Any] = {}
+
+
+def read_arguments(rule: Rule | None) -> int:
+    """Bits of the arguments after the tangent that a rule reads: those not spelled with a leading underscore."""
+    names = list(inspect.signature(rule).parameters)[1:] if rule else []
+    return sum(1 << i for i, name in enumerate(names) if not name.startswith("_"))
+
+
+def _caller() -> str:
+    """Where the primitive is stated: the innermost frame that is not in this file or a maker of families."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != __name__ and not name.endswith("._families"):
+            return f"{name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "?"
+
+
+def out_avals(prim: Primitive, args: Sequence[Any], params: dict[str, Any]) -> list[Aval]:
+    """What a primitive will give, as a list."""
+    out = prim.abstract(*args, **params)
+    return list(out) if prim.many else [out]

@@ -1,0 +1,199 @@
+"""Program, the typed SSA form that tracing makes: its printer, its checker, and the interpreter that defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.errors import ProgramError
+from arrayport.core.primitive import Primitive, out_avals
+
+if TYPE_CHECKING:
+    from arrayport.core.backend import Backend
+
+
+class Var:
+    """A value that a Program names: known by its shape, dtype and weakness."""
+
+    __slots__ = ("dtype", "shape", "weak")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], weak: bool = False) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.weak = weak
+
+
+class Literal:
+    """A concrete array in a Program."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Array) -> None:
+        self.value = value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each axis."""
+        return self.value.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+        return self.value.dtype
+
+    @property
+    def weak(self) -> bool:
+        """Whether the dtype is weak."""
+        return self.value.weak
+
+
+Atom = Var | Literal
+
+
+class Eqn(NamedTuple):
+    """One application of a primitive."""
+
+    prim: Primitive
+    ins: tuple[Atom, ...]
+    params: dict[str, Any]
+    outs: tuple[Var, ...]
+
+
+class Program:
+    """Equations in order, without free variables; what is made from a Program is kept with it.
+
+    `eval_program` is its definition; a backend's `compile` makes the same function of raw values quick.
+    """
+
+    __slots__ = ("derived", "eqns", "ins", "outs")
+
+    def __init__(self, ins: Iterable[Var], eqns: Iterable[Eqn], outs: Iterable[Atom]) -> None:
+        self.ins = tuple(ins)
+        self.eqns = tuple(eqns)
+        self.outs = tuple(outs)
+        self.derived: dict[Any, Any] = {}
+
+    @property
+    def in_avals(self) -> list[Aval]:
+        """Types of the inputs."""
+        return [aval_of(v) for v in self.ins]
+
+    @property
+    def out_avals(self) -> list[Aval]:
+        """Types of the outputs."""
+        return [aval_of(v) for v in self.outs]
+
+    def derive(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once and kept under `key`: executors, derivatives, batched versions."""
+        found = self.derived.get(key)
+        if found is None:
+            found = self.derived[key] = make()
+        return found
+
+    def run(self, backend: Backend) -> Callable[..., list[Any]]:
+        """The executor of this Program on a backend: raw values in, raw values out."""
+        found = self.derived.get(backend)
+        if found is None:
+            found = self.derived[backend] = backend.compile(self)
+        return found
+
+    def __str__(self) -> str:
+        return show(self)
+
+    __repr__ = __str__
+
+
+def eval_program(program: Program, args: Sequence[Array]) -> list[Array]:
+    """The meaning of a Program: bind its equations one by one."""
+    env: dict[Atom, Array] = dict(zip(program.ins, args, strict=True))
+
+    def read(a: Atom) -> Array:
+        return a.value if type(a) is Literal else env[a]
+
+    for prim, ins, params, outs in program.eqns:
+        out = prim.bind(*[read(a) for a in ins], **params)
+        env.update(zip(outs, out if prim.many else (out,), strict=True))
+    return [read(a) for a in program.outs]
+
+
+def check_program(program: Program) -> Program:
+    """Raise ProgramError unless every name is made once, before it is read, with the type its primitive states."""
+    known: set[Atom] = set(program.ins)
+    if len(known) != len(program.ins):
+        msg = "an input is named twice"
+        raise ProgramError(msg)
+    for prim, ins, params, outs in program.eqns:
+        for a in ins:
+            if type(a) is Var and a not in known:
+                msg = f"{prim.name} reads a value that nothing before it makes"
+                raise ProgramError(msg)
+        said, made = out_avals(prim, ins, params), [aval_of(v) for v in outs]
+        if said != made:
+            msg = f"{prim.name} states {[str(a) for a in said]} but its equation has {[str(a) for a in made]}"
+            raise ProgramError(msg)
+        for v in outs:
+            if v in known:
+                msg = f"{prim.name} makes a value that is there already"
+                raise ProgramError(msg)
+            known.add(v)
+        for inner in inner_programs(params):
+            check_program(inner)
+    for a in program.outs:
+        if type(a) is Var and a not in known:
+            msg = "an output is made by nothing"
+            raise ProgramError(msg)
+    return program
+
+
+def inner_programs(params: dict[str, Any]) -> list[Program]:
+    """The Programs among a primitive's parameters."""
+    found = []
+    for value in params.values():
+        if isinstance(value, Program):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [v for v in value if isinstance(v, Program)]
+    return found
+
+
+def show(program: Program, indent: str = "") -> str:
+    """Print a Program, one equation a line."""
+    names: dict[Atom, str] = {}
+
+    def name(a: Atom) -> str:
+        if type(a) is Literal:
+            raw = a.value.__array__()
+            return str(raw.item()) if not raw.shape else f"constant:{aval_of(a)}"
+        if a not in names:
+            names[a] = _letters(len(names))
+        return names[a]
+
+    def typed(v: Atom) -> str:
+        return f"{name(v)}:{aval_of(v)}"
+
+    def param(value: Any) -> str:
+        if isinstance(value, Program):
+            return "{\n" + show(value, indent + "    ") + f"\n{indent}  }}"
+        if isinstance(value, tuple) and any(isinstance(v, Program) for v in value):
+            return "(" + ", ".join(map(param, value)) + ")"
+        return getattr(value, "__name__", None) or str(value)
+
+    lines = [f"{indent}lambda {' '.join(map(typed, program.ins))}:"]
+    for prim, ins, params, outs in program.eqns:
+        inside = f"[{' '.join(f'{k}={param(v)}' for k, v in params.items())}]" if params else ""
+        lines.append(
+            f"{indent}  {' '.join(map(typed, outs))} = {prim.name}{inside} {' '.join(map(name, ins))}".rstrip()
+        )
+    return "\n".join([*lines, f"{indent}  return {', '.join(map(name, program.outs))}"])
+
+
+def _letters(n: int) -> str:
+    text = ""
+    n += 1
+    while n:
+        n, digit = divmod(n - 1, 26)
+        text = chr(97 + digit) + text
+    return text

@@ -1,0 +1,101 @@
+"""Traces: interpretations of primitives. A later trace has a higher level in every thread, so there is no stack."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arrayport.core import backend as backends
+from arrayport.core.array import Array, Tracer, home
+from arrayport.core.errors import BackendMismatchError, user_line
+
+if TYPE_CHECKING:
+    from arrayport.core.primitive import Binary, Primitive, Unary
+
+_levels = itertools.count(1)
+
+
+class Trace:
+    """An interpretation of primitives; tracers carry theirs, and the highest level among operands decides."""
+
+    def __init__(self) -> None:
+        self.level = next(_levels)
+
+    def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        """Apply a primitive in this interpretation."""
+        raise NotImplementedError
+
+    def process_unary(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
+        """The same for one operand; a trace overrides it for speed only."""
+        return self.process(prim, (x,), params)
+
+    def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
+        """The same for two operands; a trace overrides it for speed only."""
+        return self.process(prim, (x, y), params)
+
+    def backend(self, x: Tracer) -> backends.Backend:
+        """The backend that a tracer of this trace will run on."""
+        raise NotImplementedError
+
+
+class EvalTrace(Trace):
+    """Level 0: run the kernel of the operands' backend."""
+
+    def __init__(self) -> None:
+        self.level = 0
+
+    def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        return common_backend(prim.name, args).execute(prim, args, params)
+
+
+EVAL = EvalTrace()
+staging: ContextVar[Trace] = ContextVar(
+    "staging", default=EVAL
+)  # the innermost program being built, else EVAL
+is_staging = staging.get
+
+
+@contextmanager
+def stage_into(trace: Trace) -> Iterator[None]:
+    """Send every operation to a program under construction, whatever its operands."""
+    token = staging.set(trace)
+    try:
+        yield
+    finally:
+        staging.reset(token)
+
+
+def neutral(x: Array) -> bool:
+    """Whether an Array follows the other operands: a weak scalar on the host, such as a Python number makes."""
+    return x.weak and type(x) is Array and type(x.raw) is np.ndarray and not x.raw.shape
+
+
+def common_backend(what: str, args: Sequence[Array]) -> backends.Backend:
+    """The one backend of concrete operands; two raise, none (all neutral) is the ambient one."""
+    found = None
+    for a in args:
+        if neutral(a):
+            continue
+        own = home(a.raw)
+        if found is not None and own is not found:
+            msg = (
+                f"{what} was given arrays of two backends, {found.name!r} and {own.name!r}, at {user_line()}: "
+                "move one with arrayport.device_put(x, device)"
+            )
+            raise BackendMismatchError(msg)
+        found = own
+    return found or backends.ambient()
+
+
+def backend_of(x: Any) -> backends.Backend | None:
+    """The backend that an Array or tracer runs on; None for what is neutral."""
+    if not isinstance(x, Array):
+        return backends.by_type(type(x)) if type(x) is not np.ndarray else None
+    if isinstance(x, Tracer):
+        return x.trace.backend(x)
+    return None if neutral(x) else home(x.raw)

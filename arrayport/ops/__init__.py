@@ -1,0 +1,1 @@
+"""What each operation means: primitives with all their rules, a file a family."""

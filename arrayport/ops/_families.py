@@ -1,0 +1,168 @@
+"""Makers of whole families: elementwise primitives and the promoting functions over them, and linear ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array, Aval
+from arrayport.core.primitive import HALF, NO_PARAMS, Binary, Primitive, Rule, Unary
+from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
+from arrayport.core.trace import EVAL, is_staging
+from arrayport.ops.promotion import KEEPS, inexact, lift, promote
+from arrayport.ops.structure import broadcast_in_dim, move_axis
+
+NOT_SMOOTH = "its derivative is zero wherever it has one, and its output is an integer or a boolean"
+
+
+def elementwise(
+    name: str,
+    *partials: Rule | None,
+    dtype: np.dtype[Any] | Callable[[np.dtype[Any]], np.dtype[Any]] | None = None,
+    **other: Any,
+) -> Any:
+    """State a primitive over operands of one shape or of rank 0: one partial an operand.
+
+    `dtype`: the output's, or how it follows from the last operand's, whose own it is if None.
+    `other`: Primitive's, where partials are not all (complex functions that are not holomorphic).
+    """
+
+    def abstract(*xs: Any, **_params: Any) -> Aval:
+        shape = ()
+        for x in xs:
+            if x.shape:
+                if shape and x.shape != shape:
+                    msg = f"{name} got shapes {', '.join(str(x.shape) for x in xs)}: they must be equal or ()"
+                    raise TypeError(msg)
+                shape = x.shape
+        own = xs[-1].dtype
+        out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
+        return Aval(shape, out, weak and all(x.weak for x in xs))
+
+    def batch(
+        size: int, xs: Sequence[Array], dims: Sequence[int | None], /, **params: Any
+    ) -> tuple[Array, int]:
+        ranks = [len(x.shape) - (d is not None) for x, d in zip(xs, dims, strict=True)]
+        rank, dim = max(ranks), next(d for d in dims if d is not None)
+        if all(
+            (not r and d is None) or (r == rank and d == dim)
+            for r, d in zip(ranks, dims, strict=True)
+        ):
+            return prim.bind(*xs, **params), dim
+        shape = next(
+            (x.shape if d is None else x.shape[:d] + x.shape[d + 1 :])
+            for x, d, r in zip(xs, dims, ranks, strict=True)
+            if r == rank
+        )
+        ys = [_batched(size, x, d, r, shape) for x, d, r in zip(xs, dims, ranks, strict=True)]
+        return prim.bind(*ys, **params), 0
+
+    weak = dtype is None or not isinstance(dtype, np.dtype)
+    count = len(partials) or other.pop("operands", 1)
+    kind = (Unary, Binary)[count - 1] if count <= 2 else Primitive
+    prim = kind(name, abstract, batch, partials=partials, keeps_weak=weak, **other)
+    return prim
+
+
+def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, ...]) -> Array:
+    """An operand ready to meet others of shape (size, *shape)."""
+    if dim is None:
+        return broadcast_in_dim(x, (size, *shape), range(1, rank + 1)) if rank else x
+    return move_axis(x, dim, 0) if rank == len(shape) else broadcast_in_dim(x, (size, *shape), (0,))
+
+
+def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
+    """Make the promoting function of a primitive of one operand; `floating`: integers are cast first."""
+
+    def op(x: Any, /) -> Array:
+        if type(x) is Array and is_staging() is EVAL:
+            raw = x.raw
+            if type(raw) is ndarray:
+                kernel, dtype = prim.numpy_kernel, raw.dtype
+                if kernel is not None and dtype.num < HALF and (not floating or dtype.kind in "fc"):
+                    token = None if error_state() is QUIET else set_errors(QUIET)
+                    try:
+                        out = kernel(raw)
+                    finally:
+                        if token is not None:
+                            reset_errors(token)
+                    return Array(
+                        out if type(out) is ndarray else np.asarray(out), x.weak and prim.keeps_weak
+                    )
+        if not isinstance(x, Array):
+            x = lift(x, None, prim.name)
+        return prim.apply(inexact(x) if floating else x, NO_PARAMS)
+
+    return _named(op, prim.name)
+
+
+def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Array]:
+    """Make the promoting function of a primitive of two operands; `floating`: integers are cast first."""
+    keeps_weak = prim.keeps_weak
+
+    def op(x: Any, y: Any, /) -> Array:
+        if type(x) is Array and is_staging() is EVAL:
+            a = x.raw
+            if type(a) is ndarray:
+                dtype, kernel = a.dtype, prim.numpy_kernel
+                if type(y) is Array:
+                    b = y.raw
+                    weak, same = x.weak and y.weak, type(b) is ndarray and dtype is b.dtype
+                else:
+                    b, weak, same = y, x.weak, dtype.kind in KEEPS.get(type(y), "")
+                if (
+                    same
+                    and kernel is not None
+                    and dtype.num < HALF
+                    and (not floating or dtype.kind in "fc")
+                ):
+                    token = None if error_state() is QUIET else set_errors(QUIET)
+                    try:
+                        out = kernel(a, b)
+                    finally:
+                        if token is not None:
+                            reset_errors(token)
+                    return Array(
+                        out if type(out) is ndarray else np.asarray(out), weak and keeps_weak
+                    )
+        x, y = promote(x, y)
+        if floating and not dtypes.is_inexact(x.dtype):
+            x, y = inexact(x), inexact(y)
+        return prim.apply(x, y, NO_PARAMS)
+
+    return _named(op, prim.name)
+
+
+def linear(
+    name: str,
+    shape: Callable[..., tuple[int, ...]],
+    transpose: Rule,
+    batch: Callable[..., dict[str, Any]],
+) -> Unary:
+    """State a primitive linear in its one operand.
+
+    `shape(x, **params)` is the output's, `transpose(g, x, **params)` the cotangent's rule, and
+    `batch(size, x, **params)` gives the parameters for an operand with a batch axis in front.
+    """
+
+    def batch_rule(
+        size: int, xs: Sequence[Array], dims: Sequence[int], /, **params: Any
+    ) -> tuple[Array, int]:
+        return prim.bind(move_axis(xs[0], dims[0], 0), **batch(size, xs[0], **params)), 0
+
+    prim = Unary(
+        name,
+        lambda x, **p: Aval(shape(x, **p), x.dtype, x.weak),
+        batch_rule,
+        transposes=(transpose,),
+    )
+    return prim
+
+
+def _named(op: Any, name: str) -> Any:
+    op.__name__ = op.__qualname__ = name
+    return op

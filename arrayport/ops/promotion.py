@@ -1,0 +1,125 @@
+"""How operands become Arrays of one backend, one dtype and one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import backend as backends
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.core.trace import backend_of
+from arrayport.ops.structure import broadcast_to, convert
+
+SCALARS = (bool, int, float, complex)
+KEEPS = {
+    int: "iufc",
+    float: "fc",
+    complex: "c",
+}  # beside these kinds a Python number takes their dtype
+
+
+def scalar(value: complex, dtype: np.dtype[Any] | None = None) -> Array:
+    """A Python number as a 0-d Array, weak unless a bool; it follows the other operands to their backend."""
+    own, weak = dtypes.scalar_dtype(value)
+    if type(value) is int:
+        dtypes.check_fits(value, dtype or own)
+    return Array(np.array(value, dtype or own), weak)
+
+
+def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand") -> Array:
+    """Make an Array of a number, a NumPy array, a backend's raw array or an Array.
+
+    What is neutral (NumPy's) goes to `home`, else to the ambient backend; 64-bit types need x64.
+    """
+    if isinstance(x, Array):
+        return x
+    if type(x) in SCALARS:
+        made = scalar(x)
+        return made if made.weak or home is None else Array(home.asarray(made.raw))
+    if isinstance(x, np.ndarray | np.generic):
+        return from_host(np.asarray(x), home)
+    for number in SCALARS:  # subclasses, such as an IntEnum
+        if isinstance(x, number):
+            return lift(number(x), home)
+    found = backends.by_type(type(x))
+    if found is not None:
+        return Array(x, found.weak(x))
+    msg = f"{name} must be an array or a number, not {type(x).__name__}: convert it with arrayport.numpy.asarray"
+    raise TypeError(msg)
+
+
+def from_host(host: np.ndarray[Any, Any], home: backends.Backend | None = None) -> Array:
+    """Copy a NumPy array to a backend, in a dtype that exists while x64 is as it is."""
+    dtype = dtypes.canonicalize(host.dtype)
+    return Array(
+        (home or backends.ambient()).asarray(host if host.dtype == dtype else host.astype(dtype))
+    )
+
+
+def home_of(*xs: Any) -> backends.Backend | None:
+    """The backend of the first operand that has one."""
+    return next((b for x in xs if (b := backend_of(x)) is not None), None)
+
+
+def lift_all(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
+    """Make Arrays of all; NumPy arrays go where the others are."""
+    if all(isinstance(x, Array) for x in xs):
+        return list(xs)
+    home = home_of(*xs)
+    return [lift(x, home, name) for x in xs]
+
+
+def promote(x: Any, y: Any) -> tuple[Array, Array]:
+    """Give two operands one dtype and one shape by NumPy's rules; a 0-d operand stays 0-d."""
+    if not isinstance(x, Array):
+        if isinstance(y, Array) and dtypes.kind(y.dtype) in KEEPS.get(type(x), ""):
+            x = scalar(x, y.dtype)
+        else:
+            x, y = lift_all((x, y))
+    elif not isinstance(y, Array):
+        if dtypes.kind(x.dtype) in KEEPS.get(type(y), ""):
+            y = scalar(y, x.dtype)
+        else:
+            x, y = lift_all((x, y))
+    if x.dtype is not y.dtype and x.dtype != y.dtype:
+        dtype, weak = dtypes.promote(x.dtype, x.weak, y.dtype, y.weak)
+        x, y = convert(x, dtype, weak or x.weak), convert(y, dtype, weak or y.weak)
+    if x.shape != y.shape and x.shape and y.shape:
+        shape = common_shape(x.shape, y.shape)
+        x, y = broadcast_to(x, shape), broadcast_to(y, shape)
+    return x, y
+
+
+def promote_dtypes(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
+    """Give any number of operands one dtype."""
+    arrays = lift_all(xs, name)
+    dtype, weak = dtypes.result_type(*[(x.dtype, x.weak) for x in arrays])
+    return [convert(x, dtype, weak or x.weak) for x in arrays]
+
+
+def promote_inexact(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
+    """Give any number of operands one floating or complex dtype."""
+    return [inexact(x) for x in promote_dtypes(xs, name)]
+
+
+def inexact(x: Array) -> Array:
+    """Cast integers and booleans to the float in which functions like `sin` compute."""
+    return x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.to_inexact(x.dtype), x.weak)
+
+
+def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which all broadcast by NumPy's rules."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        msg = f"shapes {', '.join(map(str, shapes))} do not broadcast together: each extent must be equal or 1"
+        raise ValueError(msg) from None
+
+
+def broadcast_together(*xs: Array) -> list[Array]:
+    """Broadcast all to one shape by NumPy's rules."""
+    shape = common_shape(*[x.shape for x in xs])
+    return [broadcast_to(x, shape) for x in xs]

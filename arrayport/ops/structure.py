@@ -1,0 +1,204 @@
+"""The primitives that every rule may need: cast, fill, broadcast, reshape, transpose and sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import backend as backends
+from arrayport.core import dtypes
+from arrayport.core.array import Array, Aval
+from arrayport.core.primitive import Primitive, Unary
+from arrayport.core.trace import EVAL, backend_of, is_staging
+
+Shape = tuple[int, ...]
+
+# ---------------------------------------------------------------------------------------- cast
+
+
+def convert(x: Array, dtype: np.dtype[Any], weak: bool = False) -> Array:
+    """Cast an Array: floats saturate when they become integers, NaN becomes 0."""
+    if x.dtype == dtype and x.weak == weak:
+        return x
+    return convert_p.apply(x, {"dtype": dtype, "weak": weak})
+
+
+def _convert_transpose(g: Array, x: Aval, dtype: np.dtype[Any], weak: bool) -> Array | None:  # noqa: ARG001
+    """Of a cast from real to complex the real part comes back; of one from integers nothing."""
+    return convert(g, x.dtype, x.weak) if dtypes.is_inexact(x.dtype) else None
+
+
+convert_p = Unary(
+    "convert_element_type",
+    lambda x, dtype, weak: Aval(x.shape, dtype, weak),
+    lambda _size, xs, dims, /, **params: (convert_p.bind(xs[0], **params), dims[0]),
+    transposes=(_convert_transpose,),
+    keeps_weak=False,
+)
+
+# ---------------------------------------------------------------------------------------- fill
+
+full_p = Primitive(
+    "full",
+    lambda *, shape, value, dtype, weak: Aval(shape, dtype, weak),  # noqa: ARG005 - all of its parameters
+    lambda _size, _xs, _dims, /, **params: (full_p.bind(**params), None),
+    not_differentiable="it has no operands",
+    keeps_weak=False,
+)
+
+
+def full_like(like: Any, value: complex, shape: Shape | None = None) -> Array:
+    """A number everywhere, with the shape (unless given), dtype and backend of `like` (an Array or Aval)."""
+    params = {
+        "shape": like.shape if shape is None else shape,
+        "value": value,
+        "dtype": like.dtype,
+        "weak": False,
+    }
+    if is_staging() is EVAL:
+        found = backend_of(like) if isinstance(like, Array) else None
+        return (found or backends.ambient()).execute(full_p, (), params)
+    return full_p.bind(**params)
+
+
+def zeros(like: Any) -> Array:
+    """Zeros of the shape, dtype and backend of `like`."""
+    return full_like(like, 0)
+
+
+def constant(value: complex, like: Any) -> Array:
+    """A number of `like`'s dtype as a weak 0-d Array, which follows the other operands to their backend."""
+    return Array(np.array(value, like.dtype), weak=True)
+
+
+# ---------------------------------------------------------------------------------------- broadcast, reshape, transpose
+
+
+def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Array:
+    """Stretch x to `shape`; its axis i becomes axis `dims[i]` (ascending), each of its extent or 1."""
+    if x.shape == shape:
+        return x
+    return broadcast_in_dim_p.bind(x, shape=tuple(shape), dims=tuple(dims))
+
+
+def broadcast_to(x: Array, shape: Shape) -> Array:
+    """Stretch x to `shape` by NumPy's rule: its axes are the last ones."""
+    return broadcast_in_dim(x, shape, range(len(shape) - len(x.shape), len(shape)))
+
+
+def _broadcast_abstract(x: Aval, shape: Shape, dims: Shape) -> Aval:
+    if len(dims) != len(x.shape) or any(
+        n not in (1, shape[d]) for n, d in zip(x.shape, dims, strict=True)
+    ):
+        msg = f"cannot broadcast {x.shape} to {shape}: each extent must be 1 or that of its axis in {dims}"
+        raise ValueError(msg)
+    return Aval(shape, x.dtype, x.weak)
+
+
+def _broadcast_transpose(g: Array, x: Aval, shape: Shape, dims: Shape) -> Array:
+    own = {d: n for d, n in zip(dims, x.shape, strict=True)}
+    return reshape(reduce_sum(g, tuple(i for i, n in enumerate(shape) if own.get(i) != n)), x.shape)
+
+
+def _broadcast_batch(
+    size: int, xs: Any, dims_in: Any, /, shape: Shape, dims: Shape
+) -> tuple[Array, int]:
+    x = move_axis(xs[0], dims_in[0], 0)
+    return broadcast_in_dim(x, (size, *shape), (0, *[d + 1 for d in dims])), 0
+
+
+broadcast_in_dim_p = Unary(
+    "broadcast_in_dim", _broadcast_abstract, _broadcast_batch, transposes=(_broadcast_transpose,)
+)
+
+
+def reshape(x: Array, shape: Sequence[int]) -> Array:
+    """Give x another shape of the same size; one extent may be -1."""
+    shape = tuple(shape)
+    if -1 in shape:
+        rest = -prod(shape)
+        shape = tuple((x.size // rest if rest else 0) if n == -1 else n for n in shape)
+    return x if x.shape == shape else reshape_p.apply(x, {"shape": shape})
+
+
+def _reshape_abstract(x: Aval, shape: Shape) -> Aval:
+    if prod(shape) != prod(x.shape):
+        msg = f"cannot reshape an array of shape {x.shape} into {shape}: the sizes differ"
+        raise TypeError(msg)
+    return Aval(shape, x.dtype, x.weak)
+
+
+reshape_p = Unary(
+    "reshape",
+    _reshape_abstract,
+    lambda n, xs, dims, /, shape: (reshape(move_axis(xs[0], dims[0], 0), (n, *shape)), 0),
+    transposes=(lambda g, x, shape: reshape(g, x.shape),),  # noqa: ARG005 - a rule takes all parameters
+)
+
+
+def transpose(x: Array, perm: Sequence[int]) -> Array:
+    """Permute the axes: axis i of the answer is axis `perm[i]` of x."""
+    perm = tuple(perm)
+    return x if perm == tuple(range(len(perm))) else transpose_p.apply(x, {"perm": perm})
+
+
+def _transpose_batch(_size: int, xs: Any, dims: Any, /, perm: Shape) -> tuple[Array, int]:
+    return transpose(move_axis(xs[0], dims[0], 0), (0, *[i + 1 for i in perm])), 0
+
+
+transpose_p = Unary(
+    "transpose",
+    lambda x, perm: Aval(tuple(x.shape[i] for i in perm), x.dtype, x.weak),
+    _transpose_batch,
+    transposes=(lambda g, _x, perm: transpose(g, [perm.index(i) for i in range(len(perm))]),),
+)
+
+
+def move_axis(x: Array, source: int, target: int) -> Array:
+    """Bring one axis to another place."""
+    if source == target:
+        return x
+    order = [i for i in range(len(x.shape)) if i != source]
+    order.insert(target, source)
+    return transpose(x, order)
+
+
+def batch_to_front(size: int, x: Array, dim: int | None) -> Array:
+    """A batched operand with its batch axis first; one that is not batched is repeated."""
+    if dim is not None:
+        return move_axis(x, dim, 0)
+    return broadcast_in_dim(x, (size, *x.shape), range(1, len(x.shape) + 1))
+
+
+# ---------------------------------------------------------------------------------------- sum
+
+
+def reduce_sum(x: Array, axes: Sequence[int] | None = None) -> Array:
+    """Sum over axes (all if None), in x's own dtype."""
+    axes = tuple(range(len(x.shape))) if axes is None else tuple(axes)
+    return reduce_sum_p.apply(x, {"axes": axes}) if axes else x
+
+
+def spread(x: Array, shape: Shape, axes: Shape) -> Array:
+    """Undo a reduction's loss of axes: stretch x over the reduced `axes` of `shape`."""
+    return broadcast_in_dim(x, shape, [i for i in range(len(shape)) if i not in axes])
+
+
+reduce_sum_p = Unary(
+    "reduce_sum",
+    lambda x, axes: Aval(tuple(n for i, n in enumerate(x.shape) if i not in axes), x.dtype, x.weak),
+    lambda _size, xs, dims, /, axes: (
+        reduce_sum(move_axis(xs[0], dims[0], 0), [a + 1 for a in axes]),
+        0,
+    ),
+    transposes=(lambda g, x, axes: spread(g, x.shape, axes),),
+)
+
+
+def total(terms: Sequence[Array | None]) -> Array | None:
+    """The sum of the terms that are not None (zero)."""
+    return reduce(lambda a, b: a if b is None else b if a is None else a + b, terms, None)

@@ -1,0 +1,1 @@
+"""Transformations of functions on the own engine, and the choice of engine."""

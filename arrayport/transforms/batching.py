@@ -1,0 +1,191 @@
+"""Batching: traces whose values carry one more axis, and vmap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core.array import Array, Tracer, aval_of
+from arrayport.core.backend import Backend
+from arrayport.core.primitive import Primitive
+from arrayport.core.quiet import quiet
+from arrayport.core.trace import Trace, backend_of
+from arrayport.core.tree import (
+    broadcast_prefix,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
+from arrayport.ops.promotion import lift
+from arrayport.ops.structure import broadcast_in_dim, move_axis
+from arrayport.transforms.engines import by_engine
+
+
+class BatchTracer(Tracer):
+    """One example's view of a value that holds a whole batch along the axis `dim`."""
+
+    __slots__ = ("dim", "value")
+
+    def __init__(self, trace: Trace, value: Array, dim: int) -> None:
+        self.trace = trace
+        self.value = value
+        self.dim = dim
+        shape = value.shape
+        self.shape = shape[:dim] + shape[dim + 1 :]
+        self.dtype = value.dtype
+        self.weak = value.weak
+
+
+class BatchTrace(Trace):
+    """Applies every operation to the whole batch, by the primitives' batch rules."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def backend(self, x: Tracer) -> Backend:
+        return backend_of(x.value)  # type: ignore[attr-defined, return-value]
+
+    def pair(self, x: Array) -> tuple[Array, int | None]:
+        """A value and its batch axis, None if it has none."""
+        return (x.value, x.dim) if type(x) is BatchTracer and x.trace is self else (x, None)
+
+    def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        xs = []
+        dims = []
+        for a in args:
+            own = type(a) is BatchTracer and a.trace is self
+            xs.append(a.value if own else a)  # type: ignore[attr-defined]
+            dims.append(a.dim if own else None)  # type: ignore[attr-defined]
+        out, dim = prim.batch(self.size, xs, dims, **params)
+        if prim.many:
+            return [
+                o if d is None else BatchTracer(self, o, d) for o, d in zip(out, dim, strict=True)
+            ]
+        return out if dim is None else BatchTracer(self, out, dim)
+
+    def output(self, x: Array, axis: int | None, path: str = "") -> Array:
+        """A result with the batch axis where it is wanted; None: nowhere, which a batched one refuses."""
+        value, dim = self.pair(x)
+        if axis is None:
+            if dim is not None:
+                msg = f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends on a mapped argument"
+                raise ValueError(msg)
+            return value
+        rank = len(value.shape) + (dim is None)
+        if not -rank <= axis < rank:
+            msg = f"vmap has out_axes={axis} for the output{path}, which with the mapped axis has {rank} axes"
+            raise ValueError(msg)
+        axis %= rank
+        if dim is not None:
+            return move_axis(value, dim, axis)
+        shape = (*value.shape[:axis], self.size, *value.shape[axis:])
+        return broadcast_in_dim(value, shape, [i + (i >= axis) for i in range(len(value.shape))])
+
+
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+    spmd_axis_name: Any = None,
+) -> Callable[..., Any]:
+    """Map a function over an axis of its arguments. Source: `jax.vmap`.
+
+    `in_axes`: an int or None for all arguments, or a tuple with an entry (or a pytree prefix) an argument; keyword
+    arguments are mapped over axis 0. `out_axes` likewise for the results. Raises ValueError for axes that do not fit.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: a.sum())(anp.ones((2, 3)))
+    Array([3., 3.], dtype=float32)
+    """
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if not (in_axes is None or isinstance(in_axes, int | tuple)):
+        msg = f"vmap needs in_axes to be an int, None or a tuple of them, not {type(in_axes).__name__}"
+        raise TypeError(msg)
+    if axis_name is not None:
+        options = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
+        return by_engine(
+            _named_axes_are_missing,
+            "vmap",
+            fun,
+            in_axes=in_axes,
+            out_axes=out_axes,
+            axis_size=axis_size,
+            **options,
+        )
+
+    @quiet
+    def own(*args: Any, **kwargs: Any) -> Any:
+        if (
+            len(args) == 1
+            and not kwargs
+            and type(args[0]) is Array
+            and in_axes == 0
+            and args[0].shape
+            and axis_size is None
+        ):
+            trace = BatchTrace(args[0].shape[0])
+            out = fun(BatchTracer(trace, args[0], 0))
+        else:
+            trace, mapped, named = _mapped(args, kwargs, in_axes, axis_size)
+            out = fun(*mapped, **named)
+        if isinstance(out, Array) and isinstance(out_axes, int | None):
+            return trace.output(out, out_axes)
+        outs, tree = tree_flatten(out)
+        axes = broadcast_prefix(out_axes, out, is_leaf=_is_none, name="out_axes") if outs else []
+        return tree_unflatten(
+            tree, [trace.output(lift(o), a) for o, a in zip(outs, axes, strict=True)]
+        )
+
+    return by_engine(own, "vmap", fun, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size)
+
+
+def _named_axes_are_missing(*_args: Any, **_kwargs: Any) -> Any:
+    msg = "vmap with axis_name is not there yet on this backend: collectives over a named axis are missing"
+    raise NotImplementedError(msg)
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[BatchTrace, Any, Any]:
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        msg = f"vmap has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry an argument"
+        raise ValueError(msg)
+    leaves, tree = tree_flatten((args, kwargs))
+    axes = broadcast_prefix(in_axes, args, is_leaf=_is_none, name="in_axes")
+    axes += [0] * (len(leaves) - len(axes))
+    values = [
+        lift(x, None, "a mapped argument") if a is not None else x
+        for x, a in zip(leaves, axes, strict=True)
+    ]
+    dims: list[int | None] = []
+    for i, (x, axis) in enumerate(zip(values, axes, strict=True)):
+        if axis is None:
+            dims.append(None)
+            continue
+        rank = len(x.shape)
+        if not isinstance(axis, int) or not -rank <= axis < rank:
+            path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
+            msg = f"vmap cannot map axis {axis} (in_axes) of argument {path}, which has shape {x.shape}"
+            raise ValueError(msg)
+        dims.append(axis % rank)
+        if size is None:
+            size = x.shape[axis]
+        elif x.shape[axis] != size:
+            path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
+            msg = f"vmap got mapped axes of unequal sizes: argument {path} has {x.shape[axis]} where others have {size}"
+            raise ValueError(msg)
+    if size is None:
+        msg = "vmap needs at least one mapped argument: every entry of in_axes is None (or give axis_size)"
+        raise ValueError(msg)
+    trace = BatchTrace(size)
+    mapped = [
+        x if d is None else BatchTracer(trace, x, d) for x, d in zip(values, dims, strict=True)
+    ]
+    return trace, *tree_unflatten(tree, mapped)

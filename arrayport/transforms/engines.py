@@ -1,0 +1,73 @@
+"""The choice of engine: a call goes to the backend's own transformations, or is traced by ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from arrayport.core.array import Array, Tracer
+from arrayport.core.backend import Backend, ambient, by_type, enter, leave
+from arrayport.core.trace import EVAL, is_staging, neutral
+from arrayport.core.tree import tree_leaves
+
+
+def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
+    """The backend on which a call with these leaves runs, and its native engine or None for our own."""
+    for x in leaves:
+        if isinstance(x, Tracer):
+            return x.trace.backend(x) or ambient(), None
+        if isinstance(x, Array):
+            if not neutral(x):
+                found = by_type(type(x.raw))
+                break
+        elif not isinstance(x, np.ndarray | np.generic | bool | int | float | complex | str):
+            found = by_type(type(x))
+            if found is not None:
+                break
+    else:
+        found = None
+    backend = found or ambient()
+    return backend, backend.native if is_staging() is EVAL else None
+
+
+def by_engine(
+    own: Callable[..., Any], name: str, fun: Callable[..., Any], **options: Any
+) -> Callable[..., Any]:
+    """Make a transformed function that a native engine's transformation `name` runs where there is one."""
+    natives: dict[Any, Callable[..., Any]] = {}
+
+    @wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is Array and not kwargs:
+            backend, engine = route(args)
+        else:
+            backend, engine = route(tree_leaves((args, kwargs)))
+        if engine is not None:
+            made = natives.get(engine)
+            if made is None:
+                made = natives[engine] = getattr(engine, name)(fun, **options)
+            return made(*args, **kwargs)
+        token = enter(backend)
+        try:
+            return own(*args, **kwargs)
+        finally:
+            leave(token)
+
+    return call
+
+
+def run_on_engine(
+    name: str, own: Callable[..., Any], operands: Any, *args: Any, **options: Any
+) -> Any:
+    """Call a native engine's function `name` where the operands (a pytree) have one, else our own."""
+    backend, engine = route(tree_leaves(operands))
+    if engine is not None:
+        return getattr(engine, name)(*args, **options)
+    token = enter(backend)
+    try:
+        return own(*args, **options)
+    finally:
+        leave(token)

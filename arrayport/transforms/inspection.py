@@ -1,0 +1,134 @@
+"""Looking at a function without running it: the types of its outputs, and its Program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.program import Program
+from arrayport.core.tree import tree_flatten, tree_unflatten
+from arrayport.ops.promotion import lift
+from arrayport.transforms.engines import by_engine
+from arrayport.transforms.staging import stage
+
+
+class ShapeDtypeStruct:
+    """The type of an array that need not exist. Source: `jax.ShapeDtypeStruct`.
+
+    >>> ShapeDtypeStruct((2, 3), "float32")
+    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
+    """
+
+    __slots__ = ("dtype", "shape", "sharding", "weak")
+
+    def __init__(
+        self, shape: Any, dtype: Any, *, sharding: Any = None, weak_type: bool = False
+    ) -> None:
+        self.shape = tuple(shape)
+        self.dtype = dtypes.canonicalize(dtype)
+        self.sharding = sharding
+        self.weak = weak_type
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=int))
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the dtype gives way in promotion."""
+        return self.weak
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtypeStruct) and aval_of(self) == aval_of(other)
+
+    def __hash__(self) -> int:
+        return hash(aval_of(self))
+
+    def __repr__(self) -> str:
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype}{', weak_type=True' if self.weak else ''})"
+
+
+def typed(x: Any) -> Aval:
+    """The type of a leaf: an Array, a number, a NumPy array or anything with a shape and a dtype."""
+    if isinstance(x, Array | ShapeDtypeStruct):
+        return aval_of(x)
+    if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, np.ndarray | np.generic):
+        return Aval(tuple(x.shape), np.dtype(x.dtype), bool(getattr(x, "weak_type", False)))
+    return aval_of(lift(x))
+
+
+def _staged(fun: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+    leaves, tree = tree_flatten((args, kwargs))
+    out_tree: Any = None
+
+    def flat(*xs: Array) -> list[Array]:
+        nonlocal out_tree
+        full, named = tree_unflatten(tree, xs)
+        outs, out_tree = tree_flatten(fun(*full, **named))
+        return [lift(o) for o in outs]
+
+    program, _ = stage(flat, [typed(x) for x in leaves])
+    return program, out_tree
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Types of a function's outputs, with nothing computed. Source: `jax.eval_shape`.
+
+    >>> eval_shape(lambda x: x[:2] * 1.5, ShapeDtypeStruct((3, 4), "int32"))
+    ShapeDtypeStruct(shape=(2, 4), dtype=float32, weak_type=True)
+    """
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        program, out_tree = _staged(fun, args, kwargs)
+        avals = [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in program.outs]
+        return tree_unflatten(out_tree, avals)
+
+    return own(*args, **kwargs)
+
+
+def make_jaxpr(
+    fun: Callable[..., Any], static_argnums: int | tuple[int, ...] = (), return_shape: bool = False
+) -> Callable[..., Any]:
+    """Make a function that gives the Program of `fun` for its arguments, to print. Source: `jax.make_jaxpr`.
+
+    On the JAX backend it is JAX's own jaxpr.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> print(make_jaxpr(lambda x: anp.sin(x) * 2.0)(anp.ones(3)))
+    lambda a:float32[3]:
+      b:float32[3] = sin a
+      c:float32[3] = mul b 2.0
+      return c
+    """
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        static = {n % len(args): args[n % len(args)] for n in numbers}
+
+        def dynamic(*given: Any, **named: Any) -> Any:
+            rest = iter(given)
+            return fun(
+                *[static[i] if i in static else next(rest) for i in range(len(args))], **named
+            )
+
+        program, out_tree = _staged(
+            dynamic, tuple(a for i, a in enumerate(args) if i not in static), kwargs
+        )
+        if not return_shape:
+            return program
+        avals = [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in program.outs]
+        return program, tree_unflatten(out_tree, avals)
+
+    return by_engine(
+        own, "make_jaxpr", fun, static_argnums=static_argnums, return_shape=return_shape
+    )

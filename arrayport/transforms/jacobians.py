@@ -1,0 +1,167 @@
+"""Jacobians and Hessians: the derivative of every output with respect to every input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core.array import Array, aval_of
+from arrayport.core.dtypes import kind
+from arrayport.core.tree import tree_flatten, tree_unflatten
+from arrayport.ops.creation import eye
+from arrayport.ops.promotion import lift
+from arrayport.ops.structure import full_like, move_axis, reshape
+from arrayport.transforms.batching import vmap
+from arrayport.transforms.engines import by_engine
+from arrayport.transforms.reverse import jvp, vjp
+
+
+def jacfwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """Make the Jacobian of a function by forward mode, a column at a time. Source: `jax.jacfwd`.
+
+    Each output leaf holds, for each input leaf, an array of shape (*output.shape, *input.shape). Best for functions
+    with fewer inputs than outputs. Raises TypeError for inputs that are not real (complex if `holomorphic`).
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.jacfwd(lambda x: x * x)(anp.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        partial_fun, leaves, tree = _split(fun, argnums, args, kwargs)
+        for x in leaves:
+            _check(x, "c" if holomorphic else "f", "jacfwd", "input")
+        pushed = [_columns(partial_fun, leaves, i, has_aux) for i in range(len(leaves))]
+        out_tree, aux = pushed[0][1], pushed[0][2]
+        rows = list(
+            zip(*[columns for columns, _, _ in pushed], strict=True)
+        )  # output leaf -> input leaf
+        jacobian = tree_unflatten(out_tree, [_shape_argument(tree, row, argnums) for row in rows])
+        return (jacobian, aux) if has_aux else jacobian
+
+    return by_engine(own, "jacfwd", fun, argnums=argnums, has_aux=has_aux, holomorphic=holomorphic)
+
+
+def jacrev(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """Make the Jacobian of a function by reverse mode, a row at a time. Source: `jax.jacrev`; see `jacfwd`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.jacrev(lambda x: x.sum())(anp.array([1.0, 2.0]))
+    Array([1., 1.], dtype=float32)
+    """
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        partial_fun, leaves, tree = _split(fun, argnums, args, kwargs)
+        for x in leaves:
+            if not allow_int or kind(x.dtype) in "fc":
+                _check(x, "c" if holomorphic else "f", "jacrev", "input")
+        out, pull, *aux = vjp(partial_fun, *leaves, has_aux=has_aux)
+        outs, out_tree = tree_flatten(out)
+        rows = [_rows(pull, outs, i, out_tree, holomorphic) for i in range(len(outs))]
+        jacobian = tree_unflatten(out_tree, [_shape_argument(tree, row, argnums) for row in rows])
+        return (jacobian, *aux) if has_aux else jacobian
+
+    options = {
+        "argnums": argnums,
+        "has_aux": has_aux,
+        "holomorphic": holomorphic,
+        "allow_int": allow_int,
+    }
+    return by_engine(own, "jacrev", fun, **options)
+
+
+jacobian = jacrev
+
+
+def hessian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """Make the Hessian of a function, forward over reverse. Source: `jax.hessian`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.hessian(lambda x: (x**3).sum())(anp.array([1.0, 2.0]))
+    Array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
+    first = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return jacfwd(first, argnums, has_aux=has_aux, holomorphic=holomorphic)
+
+
+def _split(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Callable[..., Any], list[Array], Any]:
+    """The function of the flat leaves of the chosen arguments, those leaves, and their tree."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    leaves, tree = tree_flatten(tuple([args[n] for n in numbers]))
+
+    def partial_fun(*xs: Array) -> Any:
+        full = list(args)
+        for n, x in zip(numbers, tree_unflatten(tree, xs), strict=True):
+            full[n] = x
+        return fun(*full, **kwargs)
+
+    return partial_fun, [lift(x, None, "an argument to differentiate") for x in leaves], tree
+
+
+def _columns(
+    fun: Callable[..., Any], leaves: list[Array], i: int, has_aux: bool
+) -> tuple[list[Array], Any, Any]:
+    """The Jacobian of all outputs with respect to leaf i, its axes last."""
+    x = leaves[i]
+    basis = reshape(eye(x.size, like=x), (x.size, *x.shape))
+
+    def push(t: Array) -> Any:
+        def alone(y: Array) -> Any:
+            return fun(*leaves[:i], y, *leaves[i + 1 :])
+
+        return jvp(alone, (x,), (t,), has_aux=has_aux)[1:]
+
+    pushed, *aux = vmap(push, out_axes=(0, None) if has_aux else 0)(basis)
+    outs, out_tree = tree_flatten(pushed)
+    columns = [reshape(move_axis(o, 0, len(o.shape) - 1), (*o.shape[1:], *x.shape)) for o in outs]
+    return columns, out_tree, aux[0] if aux else None
+
+
+def _rows(
+    pull: Callable[..., Any], outs: list[Array], i: int, out_tree: Any, holomorphic: bool
+) -> list[Array]:
+    """The Jacobian of output i with respect to all leaves, the output's axes first."""
+    out = lift(outs[i])
+    _check(out, "c" if holomorphic else "f", "jacrev", "output")
+    basis = reshape(eye(out.size, like=out), (out.size, *out.shape))
+
+    def one(g: Array) -> Any:
+        cts = [g if j == i else full_like(lift(o), 0) for j, o in enumerate(outs)]
+        return pull(tree_unflatten(out_tree, cts))
+
+    return [reshape(r, (*out.shape, *r.shape[1:])) for r in vmap(one)(basis)]
+
+
+def _shape_argument(tree: Any, row: Sequence[Any], argnums: int | Sequence[int]) -> Any:
+    given = tree_unflatten(tree, row)
+    return given[0] if isinstance(argnums, int) else given
+
+
+def _check(x: Array, wanted: str, name: str, what: str) -> None:
+    if kind(x.dtype) != wanted:
+        need = "real floating" if wanted == "f" else "complex (holomorphic=True)"
+        msg = f"{name} needs {need} {what}s, got {aval_of(x)}"
+        raise TypeError(msg)

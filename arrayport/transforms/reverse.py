@@ -1,0 +1,375 @@
+"""Reverse mode and linearization of functions: grad, value_and_grad, vjp, linearize, jvp's public face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from arrayport.core.array import Array, aval_of
+from arrayport.core.dtypes import float0, is_complex, is_inexact, kind
+from arrayport.core.errors import user_line
+from arrayport.core.quiet import QUIET, quiet, reset_errors, set_errors
+from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
+from arrayport.ops.promotion import lift
+from arrayport.ops.structure import convert, zeros
+from arrayport.transforms.engines import by_engine, run_on_engine
+from arrayport.transforms.forward import JVPTrace, JVPTracer
+from arrayport.transforms.graph import GradTrace, GradTracer, Node, backward, forward
+
+# ---------------------------------------------------------------------------------------- grad
+
+
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Sequence[Any] = (),  # noqa: ARG001 - JAX's signature
+) -> Callable[..., Any]:
+    """Make a function that gives the value of a scalar function and its gradient. Source: `jax.value_and_grad`.
+
+    `argnums`: the argument, or several; each a pytree of real floating arrays (complex ones if `holomorphic`,
+    integers too if `allow_int`). `has_aux`: `fun` returns (value, anything). Raises TypeError for other inputs and
+    for a value that is not a real scalar.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.value_and_grad(lambda x: (x**2).sum())(anp.array([1.0, 2.0]))
+    (Array(5., dtype=float32), Array([2., 4.], dtype=float32))
+    """
+    return by_engine(
+        _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int),
+        "value_and_grad",
+        fun,
+        argnums=argnums,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        allow_int=allow_int,
+    )
+
+
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Sequence[Any] = (),  # noqa: ARG001 - JAX's signature
+) -> Callable[..., Any]:
+    """Make the gradient of a scalar function; see `value_and_grad`. Source: `jax.grad`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.grad(lambda x: anp.sin(x).sum())(anp.zeros(2))
+    Array([1., 1.], dtype=float32)
+    """
+    both = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return by_engine(
+        own,
+        "grad",
+        fun,
+        argnums=argnums,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        allow_int=allow_int,
+    )
+
+
+def _value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
+) -> Callable[..., Any]:
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def own(*args: Any, **kwargs: Any) -> Any:
+        trace = GradTrace()
+        chosen = _chosen(args, numbers)
+        leaves, tree = (
+            (chosen, None)
+            if len(chosen) == 1 and isinstance(chosen[0], Array)
+            else tree_flatten(chosen)
+        )
+        inputs = [_input(trace, x, holomorphic, allow_int) for x in leaves]
+        traced = inputs if tree is None else tree_unflatten(tree, inputs)
+        full = list(args)
+        for n, t in zip(numbers, traced, strict=True):
+            full[n] = t
+        value, cts = _pull_back(trace, inputs, fun, full, kwargs, has_aux, holomorphic)
+        found = [_gradient(ct, x) for ct, x in zip(cts, leaves, strict=True)]
+        given = found if tree is None else tree_unflatten(tree, found)
+        return value, given[0] if isinstance(argnums, int) else tuple(given)
+
+    return own
+
+
+def _chosen(args: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
+    try:
+        return [args[n] for n in numbers]
+    except IndexError:
+        msg = f"grad has argnums={numbers} but the function was called with {len(args)} positional arguments"
+        raise ValueError(msg) from None
+
+
+def _input(trace: GradTrace, x: Any, holomorphic: bool, allow_int: bool) -> Array:
+    x = lift(x, None, "an argument to differentiate")
+    k = x.dtype.kind if x.dtype.kind in "fc" else kind(x.dtype)
+    if k == "f" and not holomorphic:
+        return trace.input(x)
+    if k == "c":
+        if holomorphic:
+            return trace.input(x)
+        msg = f"grad needs real inputs, got {aval_of(x)}: pass holomorphic=True, or differentiate real and imaginary parts"
+        raise TypeError(msg)
+    if k == "f":
+        msg = f"grad with holomorphic=True needs complex inputs, got {aval_of(x)}"
+        raise TypeError(msg)
+    if allow_int:
+        return x
+    msg = (
+        f"grad needs real floating inputs, got {aval_of(x)} at {user_line()}: cast it (x.astype('float32')), "
+        "choose other argnums, or pass allow_int=True"
+    )
+    raise TypeError(msg)
+
+
+def _pull_back(
+    trace: GradTrace,
+    inputs: Sequence[Any],
+    fun: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    has_aux: bool,
+    holomorphic: bool,
+) -> tuple[Any, Sequence[Array | None]]:
+    token = set_errors(QUIET)
+    try:
+        out, aux = _with_aux(fun(*args, **kwargs)) if has_aux else (fun(*args, **kwargs), None)
+        if type(out) is not GradTracer or out.trace is not trace:
+            value = _scalar(
+                lift(out, None, "the value of a function to differentiate"), holomorphic
+            )
+            cts: Sequence[Array | None] = [None] * len(inputs)
+        else:
+            value = _scalar(out, holomorphic).value
+            seeds = [(out.node, _one(out.dtype, out.weak))]
+            out = None  # the graph is held by the seeds alone, which backward empties
+            nodes = [t.node for t in inputs if type(t) is GradTracer]
+            found = backward(seeds, nodes)
+            cts = found if len(nodes) == len(inputs) else _align(found, inputs)
+        return ((value, tree_map(lambda x: _unwrap(trace, x), aux)) if has_aux else value), cts
+    finally:
+        reset_errors(token)
+
+
+def _align(found: Sequence[Array | None], inputs: Sequence[Any]) -> list[Array | None]:
+    it = iter(found)
+    return [next(it) if type(t) is GradTracer else None for t in inputs]
+
+
+def _with_aux(out: Any) -> tuple[Any, Any]:
+    if not isinstance(out, tuple) or len(out) != 2:
+        msg = f"with has_aux=True the function must return a pair (value, aux), not {type(out).__name__}"
+        raise TypeError(msg)
+    return out
+
+
+def _unwrap(trace: GradTrace, x: Any) -> Any:
+    return x.value if trace.owns(x) else x
+
+
+def _scalar(out: Any, holomorphic: bool) -> Any:
+    if not isinstance(out, Array) or out.shape != ():
+        what = aval_of(out) if isinstance(out, Array) else type(out).__name__
+        msg = f"grad needs a function with a scalar value, this one gave {what}: sum it, or use jacrev, vjp"
+        raise TypeError(msg)
+    if kind(out.dtype) != ("c" if holomorphic else "f"):
+        wanted = "complex with holomorphic=True" if holomorphic else "real floating"
+        msg = f"grad needs a function whose value is {wanted}, this one gave {aval_of(out)}"
+        raise TypeError(msg)
+    return out
+
+
+@cache
+def _one(dtype: np.dtype[Any], weak: bool = False) -> Array:
+    return Array(np.ones((), dtype), weak)
+
+
+def _gradient(ct: Array | None, x: Any) -> Any:
+    """What the caller gets for x: zeros if nothing arrived, and as weak as x."""
+    x = lift(x)
+    if ct is None:
+        return zeros(x) if is_inexact(x.dtype) else np.zeros(x.shape, float0)
+    return ct if ct.weak is x.weak else convert(ct, x.dtype, x.weak)
+
+
+# ---------------------------------------------------------------------------------------- vjp, linearize, jvp
+
+
+def vjp(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
+) -> Any:
+    """Value of a function, and the map from cotangents of its output to those of its inputs. Source: `jax.vjp`.
+
+    The map gives a tuple with a cotangent an input, and may be called often. Raises TypeError or ValueError for a
+    cotangent that does not match the output.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> value, pull = ap.vjp(lambda x, y: x * y, 3.0, 4.0)
+    >>> pull(1.0)
+    (Array(4., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
+    """
+    return run_on_engine("vjp", _vjp, primals, fun, *primals, has_aux=has_aux)
+
+
+def _vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    out_tree, outs, nodes, inputs, tree, aux = _trace(
+        fun, primals, forward_mode=False, has_aux=has_aux
+    )
+
+    @quiet
+    def pull(ct: Any) -> Any:
+        cts, ct_tree = tree_flatten(ct)
+        if ct_tree != out_tree:
+            msg = f"the cotangent given to a vjp has structure {ct_tree}, the output has {out_tree}"
+            raise ValueError(msg)
+        pairs = [
+            (n, _matching(c, o, "cotangent", "output"))
+            for n, c, o in zip(nodes, cts, outs, strict=True)
+        ]
+        wanted = [t for t in inputs if type(t) is GradTracer]
+        found = iter(
+            backward([(n, c) for n, c in pairs if n is not None], [t.node for t in wanted])
+        )
+        return tree_unflatten(
+            tree, [_gradient(next(found) if type(t) is GradTracer else None, t) for t in inputs]
+        )
+
+    out = tree_unflatten(out_tree, outs)
+    return (out, pull, aux) if has_aux else (out, pull)
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Value of a function and its derivative there, a linear function of tangents. Source: `jax.linearize`.
+
+    >>> import arrayport as ap
+    >>> value, push = ap.linearize(lambda x: x * x, 3.0)
+    >>> push(1.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    return run_on_engine("linearize", _linearize, primals, fun, *primals, has_aux=has_aux)
+
+
+def _linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    out_tree, outs, nodes, inputs, tree, aux = _trace(
+        fun, primals, forward_mode=True, has_aux=has_aux
+    )
+
+    @quiet
+    def push(*tangents: Any) -> Any:
+        ts, given = tree_flatten(tangents)
+        if given != tree:
+            msg = f"the tangents given to a linearized function have structure {given}, its inputs have {tree}"
+            raise ValueError(msg)
+        pairs = [
+            (x.node, _matching(t, x, "tangent", "input"))
+            for x, t in zip(inputs, ts, strict=True)
+            if type(x) is GradTracer
+        ]
+        found = iter(forward([n for n in nodes if n is not None], pairs))
+        pushed = [None if n is None else next(found) for n in nodes]
+        return tree_unflatten(
+            out_tree, [_gradient(t, o) for t, o in zip(pushed, outs, strict=True)]
+        )
+
+    out = tree_unflatten(out_tree, outs)
+    return (out, push, aux) if has_aux else (out, push)
+
+
+def _matching(t: Any, x: Array, what: str, of: str) -> Any:
+    """A tangent or cotangent as an Array, checked against the value it belongs to."""
+    if isinstance(t, np.ndarray) and t.dtype == float0:
+        return None
+    t = t if isinstance(t, Array) else lift(t, None, f"a {what}")
+    if t.shape != x.shape:
+        msg = f"a {what} has shape {t.shape}, the {of} it belongs to has {x.shape}"
+        raise ValueError(msg)
+    if t.dtype != x.dtype:
+        if t.weak and is_inexact(x.dtype) and (is_complex(x.dtype) or not is_complex(t.dtype)):
+            return convert(t, x.dtype, True)
+        msg = f"a {what} has dtype {t.dtype}, the {of} it belongs to has {x.dtype}"
+        raise TypeError(msg)
+    return t
+
+
+@quiet
+def _trace(fun: Callable[..., Any], primals: Any, *, forward_mode: bool, has_aux: bool) -> Any:
+    leaves, tree = tree_flatten(primals)
+    trace = GradTrace(forward_mode)
+    values = [lift(x, None, "a primal") for x in leaves]
+    inputs = [trace.input(x) if is_inexact(x.dtype) else x for x in values]
+    out = fun(*tree_unflatten(tree, inputs))
+    aux = None
+    if has_aux:
+        out, aux = _with_aux(out)
+        aux = tree_map(lambda x: _unwrap(trace, x), aux)
+    outs, out_tree = tree_flatten(out)
+    own = [trace.owns(o) for o in outs]
+    primals_out = [o.value if m else lift(o) for o, m in zip(outs, own, strict=True)]
+    nodes: list[Node | None] = [o.node if m else None for o, m in zip(outs, own, strict=True)]
+    return out_tree, primals_out, nodes, inputs, tree, aux
+
+
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """Value of a function and its derivative along tangents. Source: `jax.jvp`.
+
+    `primals` and `tangents` are tuples or lists, an entry an argument. Raises TypeError or ValueError where a tangent
+    does not match its primal in structure, shape or dtype.
+
+    >>> import arrayport as ap
+    >>> ap.jvp(lambda x: x * x, (3.0,), (1.0,))[1]
+    Array(6., dtype=float32, weak_type=True)
+    """
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        msg = "jvp needs primals and tangents as tuples or lists, with an entry an argument of the function"
+        raise TypeError(msg)
+    return run_on_engine("jvp", _jvp, (primals, tangents), fun, primals, tangents, has_aux=has_aux)
+
+
+@quiet
+def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    leaves, tree = tree_flatten(tuple(primals))
+    ts, t_tree = tree_flatten(tuple(tangents))
+    if tree != t_tree:
+        msg = f"jvp got primals of structure {tree} but tangents of {t_tree}"
+        raise TypeError(msg)
+    trace = JVPTrace()
+    ins = []
+    for x, t in zip(leaves, ts, strict=True):
+        value = lift(x, None, "a primal")
+        if is_inexact(value.dtype):
+            ins.append(JVPTracer(trace, value, _matching(t, value, "tangent", "primal")))
+        elif getattr(t, "dtype", None) == float0:
+            ins.append(value)
+        else:
+            msg = f"the primal {aval_of(value)} of an integer or bool dtype needs a tangent of dtype float0, not {t!r}"
+            raise TypeError(msg)
+    out = fun(*tree_unflatten(tree, ins))
+    aux = None
+    if has_aux:
+        out, aux = _with_aux(out)
+        aux = tree_map(lambda x: trace.pair(x)[0] if isinstance(x, Array) else x, aux)
+    outs, out_tree = tree_flatten(out)
+    pairs = [trace.pair(lift(o)) for o in outs]
+    value = tree_unflatten(out_tree, [v for v, _ in pairs])
+    tangent = tree_unflatten(out_tree, [_gradient(t, v) for v, t in pairs])
+    return (value, tangent, aux) if has_aux else (value, tangent)

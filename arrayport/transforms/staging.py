@@ -1,0 +1,110 @@
+"""Staging: tracing a function of arrays into a Program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core import backend as backends
+from arrayport.core.array import Array, Aval, Tracer
+from arrayport.core.backend import Backend
+from arrayport.core.errors import UnexpectedTracerError, user_line
+from arrayport.core.primitive import Holder, Primitive
+from arrayport.core.program import Atom, Eqn, Literal, Program, Var
+from arrayport.core.trace import Trace, stage_into
+from arrayport.passes.prune import prune
+
+
+class StagingTracer(Tracer):
+    """A value of the Program under construction."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, trace: StagingTrace, var: Var) -> None:
+        self.trace = trace
+        self.var = var
+        self.shape = var.shape
+        self.dtype = var.dtype
+        self.weak = var.weak
+
+
+class StagingTrace(Trace):
+    """Writes a Program. While it is the `staging` trace every operation lands in it, whatever its operands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.eqns: list[Eqn] = []
+        self.captured: dict[int, tuple[Tracer, Var]] = {}
+        self.closed = False
+        self.home = backends.ambient()
+
+    def backend(self, x: Tracer) -> Backend:
+        return self.home
+
+    def input(self, aval: Any) -> StagingTracer:
+        """Make an input of the Program."""
+        return StagingTracer(self, Var(aval.shape, aval.dtype, aval.weak))
+
+    def atom(self, x: Array) -> Var | Literal:
+        """What stands for x in the Program: its variable, a literal, or a new input for another trace's tracer."""
+        if type(x) is StagingTracer and x.trace is self:
+            return x.var
+        if not isinstance(x, Tracer):
+            return Literal(x)
+        if id(x) not in self.captured:
+            self.captured[id(x)] = x, Var(x.shape, x.dtype, x.weak)
+        return self.captured[id(x)][1]
+
+    def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        if self.closed:
+            msg = (
+                f"a traced value was used at {user_line()} after the function that made it had returned "
+                f"(in {prim.name}): return it from that function instead of storing it"
+            )
+            raise UnexpectedTracerError(msg)
+        if isinstance(prim, Holder) and prim.stage:
+            return prim.stage(self, args, params)
+        return self.emit(prim, args, params)
+
+    def emit(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        """Write one equation."""
+        out = prim.abstract(*args, **params)
+        if not prim.many:
+            var = Var(*out)
+            self.eqns.append(Eqn(prim, tuple([self.atom(a) for a in args]), params, (var,)))
+            return StagingTracer(self, var)
+        outs = tuple([Var(*a) for a in out])
+        self.eqns.append(Eqn(prim, tuple([self.atom(a) for a in args]), params, outs))
+        return [StagingTracer(self, v) for v in outs]
+
+    def close(
+        self, ins: Sequence[StagingTracer], outs: Sequence[Array]
+    ) -> tuple[Program, list[Tracer]]:
+        """The Program, pruned, and the captured tracers, which are its first inputs."""
+        atoms: list[Atom] = [self.atom(o) for o in outs]
+        self.closed = True
+        captured = list(self.captured.values())
+        program = Program([*[v for _, v in captured], *[t.var for t in ins]], self.eqns, atoms)
+        return prune(program), [x for x, _ in captured]
+
+
+def stage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> tuple[Program, list[Tracer]]:
+    """Trace a function of flat Arrays; what it captured of enclosing traces comes first among the inputs."""
+    trace = StagingTrace()
+    ins = [trace.input(a) for a in avals]
+    with stage_into(trace):
+        outs = f(*ins)
+    return trace.close(ins, outs)
+
+
+def restage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> Program:
+    """Trace a function of flat Arrays that captures nothing."""
+    return stage(f, avals)[0]
+
+
+def avals_with(avals: Sequence[Any], chosen: Sequence[bool], size: int) -> list[Aval]:
+    """The avals, those chosen with an axis of `size` in front."""
+    return [
+        Aval((size, *v.shape) if c else v.shape, v.dtype, v.weak)
+        for v, c in zip(avals, chosen, strict=True)
+    ]

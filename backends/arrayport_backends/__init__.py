@@ -1,0 +1,1 @@
+"""The backends that come with arrayport: NumPy, JAX, CuPy and simulated CuPy."""

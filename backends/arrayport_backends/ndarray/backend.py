@@ -1,0 +1,69 @@
+"""ArrayBackend, the form of the backends whose arrays behave as NumPy's: NumPy, CuPy, simulated CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.core.backend import Backend, Device, Refusal
+from arrayport.core.primitive import HALF, Primitive, out_avals
+from arrayport.core.program import Program, Var
+from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
+from arrayport_backends.ndarray.executor import Executor
+from arrayport_backends.ndarray.kernels import Lib, Rows, through_float32
+
+
+class ArrayBackend(Backend):
+    """A backend made of a table of kernels and an array library."""
+
+    raw_type: type
+    lib: Lib
+
+    def __init__(
+        self, name: str, lib: Lib, rows: Rows, raw_type: type, devices: Sequence[Device]
+    ) -> None:
+        self.name = name
+        self.lib = lib
+        self.rows = rows
+        self.raw_type = raw_type
+        self._devices = list(devices)
+        self.kernels = {
+            p: row if isinstance(row, Refusal) else row.bind(lib) for p, row in rows.items()
+        }
+
+    def owns(self, cls: type) -> bool:
+        return issubclass(cls, self.raw_type)
+
+    def devices(self) -> list[Device]:
+        return list(self._devices)
+
+    def operand(self, raw: Any) -> Any:
+        """A raw operand of this library; scalars on the host are brought over."""
+        return raw if isinstance(raw, self.raw_type) else self.lib.xp.asarray(raw)
+
+    def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        kernel = self.kernel(prim)
+        raws = [self.operand(a.raw) for a in args]
+        if any(r.dtype.num >= HALF for r in raws) and not self.rows[prim].moves:  # type: ignore[union-attr]
+            kernel = through_float32(
+                kernel, [a.dtype for a in out_avals(prim, args, params)], prim.many
+            )
+        token = None if error_state() is QUIET else set_errors(QUIET)
+        try:
+            out = kernel(*raws, **params)
+        finally:
+            if token is not None:
+                reset_errors(token)
+        if prim.many:
+            weak = [a.weak for a in prim.abstract(*args, **params)]
+            return [Array(self.array(o), w) for o, w in zip(out, weak, strict=True)]
+        weak_out = all([a.weak for a in args]) if prim.keeps_weak else params.get("weak", False)
+        return Array(out if type(out) is self.raw_type else self.array(out), weak_out)
+
+    def array(self, raw: Any) -> Any:
+        """A kernel's answer as an array: NumPy gives scalars for rank 0."""
+        return raw if isinstance(raw, self.raw_type) else self.lib.xp.asarray(raw)
+
+    def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
+        return Executor(self, program, owned)

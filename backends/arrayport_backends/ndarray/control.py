@@ -1,0 +1,98 @@
+"""How the primitives that hold Programs run on NumPy and CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from arrayport.control.checkpoint import checkpoint_p
+from arrayport.control.conditionals import cond_p
+from arrayport.control.custom_rules import custom_jvp_p, custom_vjp_p
+from arrayport.control.jit import jit_p
+from arrayport.control.loops import while_p
+from arrayport.control.scanning import scan_p
+from arrayport.core.array import Array
+from arrayport.core.backend import get
+from arrayport.core.program import Program, Var
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+
+Raw = Any
+
+
+def run_program(lib: Lib, *raws: Raw, program: Program) -> list[Raw]:
+    """Run one Program."""
+    return program.run(get(lib.name))(*raws)
+
+
+def cond(lib: Lib, index: Raw, *raws: Raw, branches: Sequence[Program]) -> list[Raw]:
+    """Run the Program that the index names."""
+    return branches[int(index)].run(get(lib.name))(*raws)
+
+
+def loop_body(lib: Lib, body: Program, carry: Sequence[Var], key: Any) -> tuple[Any, bool]:
+    """The executor of a loop's body, which overwrites the dying carry where that is safe, and whether it does.
+
+    It is safe if the new carry comes in buffers that the body made or was given, one for each part.
+    """
+    backend = get(lib.name)
+
+    def make() -> tuple[Any, bool]:
+        owning = backend.compile(body, carry)
+        if owning.separate:  # type: ignore[attr-defined]
+            return owning, True
+        return body.run(backend), False
+
+    return body.derive(("loop", backend, key), make)  # type: ignore[no-any-return]
+
+
+def while_loop(
+    lib: Lib, *raws: Raw, cond: Program, body: Program, counts: tuple[int, int]
+) -> list[Raw]:
+    """Run the body while the condition holds."""
+    n, m = counts
+    cond_consts, body_consts, carry = raws[:n], raws[n : n + m], list(raws[n + m :])
+    test = cond.run(get(lib.name))
+    step, owned = loop_body(lib, body, body.ins[m:], counts)
+    if owned:
+        carry = [c.copy() for c in carry]
+    while test.run(*cond_consts, *carry)[0]:  # type: ignore[attr-defined]
+        carry = step.run(*body_consts, *carry)
+    return carry
+
+
+def scan(
+    lib: Lib, *raws: Raw, body: Program, counts: tuple[int, int], length: int, reverse: bool
+) -> list[Raw]:
+    """Run the body for each slice, stacking what it gives besides the carry."""
+    n, m = counts
+    consts, carry, xs = raws[:n], list(raws[n : n + m]), raws[n + m :]
+    step, owned = loop_body(lib, body, body.ins[n : n + m], counts)
+    if owned:
+        carry = [c.copy() for c in carry]
+    ys = [lib.xp.empty((length, *v.shape), v.dtype) for v in body.outs[m:]]
+    for i in reversed(range(length)) if reverse else range(length):
+        outs = step.run(*consts, *carry, *[x[i, ...] for x in xs])
+        carry = outs[:m]
+        for y, out in zip(ys, outs[m:], strict=True):
+            y[i, ...] = out
+    return [*carry, *ys]
+
+
+def run_custom(_lib: Lib, *raws: Raw, fun: Any, **_rules: Any) -> list[Raw]:
+    """Run a function that has its own derivative."""
+    if isinstance(fun, Program):
+        return fun.run(get(_lib.name))(*raws)
+    return [o.concrete() for o in fun(*[Array(r) for r in raws])]
+
+
+HOLDS = Kernel(run_program, moves=True)
+
+ROWS: Rows = {
+    jit_p: HOLDS,
+    checkpoint_p: HOLDS,
+    cond_p: Kernel(cond, moves=True),
+    while_p: Kernel(while_loop, moves=True),
+    scan_p: Kernel(scan, moves=True),
+    custom_jvp_p: Kernel(run_custom, moves=True),
+    custom_vjp_p: Kernel(run_custom, moves=True),
+}

@@ -1,0 +1,191 @@
+"""Executor: a Program as straight-line calls of kernels, with buffers reused when nothing needs them any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from arrayport.core.primitive import HALF, Primitive
+from arrayport.core.program import Atom, Literal, Program, Var
+from arrayport.passes.optimise import optimise
+from arrayport_backends.ndarray.kernels import through_float32
+
+if TYPE_CHECKING:
+    from arrayport_backends.ndarray.backend import ArrayBackend
+
+WARM = 20  # runs after which a Program is worth compiling to Python source: 15 us an equation against 0.3 us a run
+WORTH_REUSE = 16384  # bytes from which writing into a dead buffer beats a new one
+
+
+class Step(NamedTuple):
+    """One kernel call: which values it reads and makes, which buffer it may write into, which values die with it."""
+
+    kernel: Callable[..., Any]
+    params: dict[str, Any]
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    dead: tuple[int, ...]
+    many: bool
+    into: int | None
+
+
+class Executor:
+    """A compiled Program. `run(*raws)` gives a list of raw outputs; inputs in `owned` may be overwritten."""
+
+    def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
+        self.backend = backend
+        self.program = program = optimise(program, backend)
+        self.numbers: dict[Atom, int] = {}
+        self.literals: dict[int, Any] = {}
+        self.n_ins = len(program.ins)
+        for v in program.ins:
+            self.number(v)
+        planner = Planner(self, owned)
+        self.steps = planner.steps
+        self.separate = planner.separate(owned)
+        self.outs = [self.number(a) for a in program.outs]
+        self.runs = 0
+        self.run: Callable[..., list[Any]] = self.interpret
+
+    def __call__(self, *raws: Any) -> list[Any]:
+        return self.run(*raws)
+
+    def number(self, a: Atom) -> int:
+        """The slot of a value."""
+        found = self.numbers.get(a)
+        if found is None:
+            found = self.numbers[a] = len(self.numbers)
+            if type(a) is Literal:
+                self.literals[found] = self.backend.operand(a.value.raw)
+        return found
+
+    def interpret(self, *raws: Any) -> list[Any]:
+        """Run step by step; after some runs, compile to source."""
+        self.runs += 1
+        if self.runs > WARM:
+            self.run = self.compiled()
+            return self.run(*raws)
+        values: list[Any] = [None] * len(self.numbers)
+        values[: self.n_ins] = raws
+        for i, raw in self.literals.items():
+            values[i] = raw
+        for step in self.steps:
+            args = [values[i] for i in step.ins]
+            if step.into is None:
+                made = step.kernel(*args, **step.params)
+            else:
+                made = step.kernel(*args, out=values[step.into], **step.params)
+            if step.many:
+                for i, m in zip(step.outs, made, strict=True):
+                    values[i] = m
+            else:
+                values[step.outs[0]] = made
+            for i in step.dead:
+                values[i] = None
+        array = self.backend.array
+        return [array(values[i]) for i in self.outs]
+
+    def compiled(self) -> Callable[..., list[Any]]:
+        """The same steps as Python source: nothing is paid for an equation but its kernel."""
+        env: dict[str, Any] = {"array": self.backend.array, "raw_type": self.backend.raw_type}
+        env.update({f"v{i}": raw for i, raw in self.literals.items()})
+        lines = [f"def run({', '.join(f'v{i}' for i in range(self.n_ins))}):"]
+        for n, step in enumerate(self.steps):
+            env[f"k{n}"] = step.kernel
+            args = [f"v{i}" for i in step.ins]
+            if step.into is not None:
+                args.append(f"out=v{step.into}")
+            if step.params:
+                env[f"p{n}"] = step.params
+                args.append(f"**p{n}")
+            made = ", ".join(f"v{i}" for i in step.outs) + ("," if step.many else "")
+            lines.append(f" {made or '_'} = k{n}({', '.join(args)})")
+            if step.dead:
+                lines.append(f" del {', '.join(f'v{i}' for i in step.dead)}")
+        results = [f"v{i} if type(v{i}) is raw_type else array(v{i})" for i in self.outs]
+        lines.append(f" return [{', '.join(results)}]")
+        exec(compile("\n".join(lines), "<program>", "exec"), env)  # noqa: S102 - source made from numbers only
+        return env["run"]  # type: ignore[no-any-return]
+
+
+class Planner:
+    """Decides, once, what each step calls and where it writes.
+
+    A buffer is ours if an elementwise or an in-place kernel of this Program made it, or if an owned input brought it.
+    Views share their operand's buffer. One that is ours and that nothing reads after a step may take its answer.
+    """
+
+    def __init__(self, executor: Executor, owned: Sequence[Var]) -> None:
+        self.executor = executor
+        self.rows = executor.backend.rows
+        program = executor.program
+        self.ours: set[Atom] = {v for v in owned if v in program.ins}
+        self.roots: dict[Atom, Atom] = {}  # a view -> the value whose buffer it shares
+        self.last_read: dict[Atom, int] = {}
+        self.last_alive: dict[
+            Atom, int
+        ] = {}  # of a buffer: the last step that reads it or a view of it
+        for i, (prim, ins, _, outs) in enumerate(program.eqns):
+            if ins and getattr(self.rows.get(prim), "view", False):
+                self.roots.update(dict.fromkeys(outs, self.root(ins[0])))
+            for a in (*ins, *outs):
+                self.last_read[a] = self.last_alive[self.root(a)] = i
+        for a in program.outs:
+            self.last_read[a] = self.last_alive[self.root(a)] = len(program.eqns)
+        self.steps = [self.step(i, *eqn) for i, eqn in enumerate(program.eqns)]
+
+    def separate(self, owned: Sequence[Var]) -> bool:
+        """Whether the outputs at the places of the owned inputs come in buffers of ours, one each."""
+        outs = self.executor.program.outs
+        buffers = [self.root(o) for o in outs]
+        return all(buffers.count(b) == 1 and b in self.ours for b in buffers[: len(owned)])
+
+    def root(self, a: Atom) -> Atom:
+        """The value whose buffer a value shares: its own, unless it is a view."""
+        return self.roots.get(a, a)
+
+    def step(
+        self,
+        i: int,
+        prim: Primitive,
+        ins: Sequence[Atom],
+        params: dict[str, Any],
+        outs: Sequence[Var],
+    ) -> Step:
+        """The step of equation i."""
+        backend = self.executor.backend
+        kernel = backend.kernel(prim)
+        row = self.rows[prim]
+        into = None
+        narrow = any(a.dtype.num >= HALF for a in (*ins, *outs)) and not row.moves
+        if narrow:
+            kernel = through_float32(kernel, [v.dtype for v in outs], prim.many)
+        elif row.inplace is not None:
+            if self.may_overwrite(ins[0], ins[1:], i):
+                kernel = partial(row.inplace, backend.lib)
+            self.ours.update(outs)
+        elif row.ufunc:
+            into = next(
+                (a for a in ins if self.fits(a, outs[0]) and self.may_overwrite(a, (), i)), None
+            )
+            self.ours.update(outs)
+        dead = {a for a in (*ins, *outs) if type(a) is Var and self.last_read[a] == i}
+        number = self.executor.number
+        slots = (tuple(map(number, part)) for part in (ins, outs, dead))
+        return Step(kernel, params, *slots, prim.many, None if into is None else number(into))
+
+    def may_overwrite(self, a: Atom, others: Sequence[Atom], i: int) -> bool:
+        """Whether the buffer of a is ours, dies at step i, and no other operand of the step shares it."""
+        r = self.root(a)
+        return (
+            r in self.ours
+            and self.last_alive[r] == i
+            and all(self.root(o) is not r for o in others)
+        )
+
+    def fits(self, a: Atom, out: Var) -> bool:
+        """Whether a's buffer, whole, can take an answer, and is large enough for that to pay."""
+        whole = a.shape == out.shape and a.dtype == out.dtype and self.root(a) is a
+        return whole and prod(a.shape) * a.dtype.itemsize >= WORTH_REUSE

@@ -1,0 +1,80 @@
+"""Kernel, the row of the tables that NumPy and CuPy share, and how a row becomes a function of raw arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from arrayport.core.backend import Refusal
+from arrayport.core.dtypes import NARROW
+from arrayport.core.primitive import Primitive
+
+FLOAT32 = np.dtype(np.float32)
+
+
+@dataclass(frozen=True)
+class Lib:
+    """An array library to bind kernels to."""
+
+    name: str
+    xp: Any  # the array namespace: numpy, cupy, simulated cupy
+    special: Any  # scipy.special or its like, loaded on first use
+    scipy_linalg: Any  # scipy.linalg or its like, loaded on first use
+    add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How a primitive runs on raw arrays: a name in `xp`, or a function `(lib, *raws, **params)`.
+
+    A kernel never writes to its operands; the executor of Programs reads from the other fields what else is safe.
+    """
+
+    run: str | Callable[..., Any]
+    ufunc: bool = False  # takes `out=`, which may be one of its operands
+    view: bool = False  # the answer may share memory with the first operand
+    moves: bool = False  # only moves elements: any dtype goes through as it is
+    inplace: Callable[..., Any] | None = (
+        None  # (lib, base, *rest, **params): the same, written into base
+    )
+
+    def bind(self, lib: Lib) -> Callable[..., Any]:
+        """The kernel as a function of raw arrays of one library."""
+        if isinstance(self.run, str):
+            return reduce(getattr, self.run.split("."), lib.xp)  # type: ignore[return-value]
+        return partial(self.run, lib)
+
+
+Rows = Mapping[Primitive, Kernel | Refusal]
+
+
+def ufunc(name: str) -> Kernel:
+    """A row for an elementwise function that `xp` has under this name and that takes `out=`."""
+    return Kernel(name, ufunc=True)
+
+
+def through_float32(
+    kernel: Callable[..., Any], outs: Sequence[np.dtype[Any]], many: bool
+) -> Callable[..., Any]:
+    """A kernel that computes on 16- and 8-bit floats as float32, which is quicker and rounds once."""
+
+    def run(*raws: Any, **params: Any) -> Any:
+        wide = [r.astype(FLOAT32) if r.dtype in NARROW else r for r in raws]
+        made = kernel(*wide, **params)
+        if not many:
+            return made if made.dtype == outs[0] else made.astype(outs[0])
+        return [m if m.dtype == d else m.astype(d) for m, d in zip(made, outs, strict=True)]
+
+    return run
+
+
+def merged(*tables: Rows) -> dict[Primitive, Kernel | Refusal]:
+    """One table of several, the later ones first in rank."""
+    whole: dict[Primitive, Kernel | Refusal] = {}
+    for table in tables:
+        whole.update(table)
+    return whole

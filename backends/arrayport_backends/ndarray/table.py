@@ -1,0 +1,36 @@
+"""The table of kernels that NumPy and CuPy share, of all families."""
+
+from __future__ import annotations
+
+from arrayport_backends.ndarray import (
+    control,
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    linalg,
+    products,
+    random,
+    reductions,
+    shapes,
+    sorting,
+    special,
+    structure,
+)
+from arrayport_backends.ndarray.kernels import Rows, merged
+
+ROWS: Rows = merged(
+    structure.ROWS,
+    elementwise.ROWS,
+    special.ROWS,
+    reductions.ROWS,
+    shapes.ROWS,
+    creation.ROWS,
+    indexing.ROWS,
+    products.ROWS,
+    sorting.ROWS,
+    linalg.ROWS,
+    convolution.ROWS,
+    random.ROWS,
+    control.ROWS,
+)
