@@ -1,0 +1,37 @@
+"""The CuPy backend on a CUDA device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+
+from arrayport.core.backend import Device
+from arrayport.core.lazy import Lazy
+from arrayport_backends.cupy.backend import CupyBackend
+from arrayport_backends.ndarray.kernels import Lib
+
+
+def _count() -> int:
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError as e:
+        msg = f"cupy is installed, but there is no CUDA device to run on ({e})"
+        raise ImportError(msg) from e
+
+
+class _OnDevice(CupyBackend):
+    """Real CuPy, which also knows where an array lives and when it is there."""
+
+    def device_of(self, raw: Any) -> Device:
+        return self._devices[raw.device.id]
+
+    def wait(self, raw: Any) -> None:
+        raw.device.synchronize()
+
+
+backend = _OnDevice(
+    Lib("cupy", cupy, Lazy("cupyx.scipy.special"), Lazy("cupyx.scipy.linalg"), cupy.add.at),
+    cupy.ndarray,
+    [Device("cupy", "gpu", i) for i in range(_count())],
+)

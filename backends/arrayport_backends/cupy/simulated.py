@@ -1,0 +1,15 @@
+"""The simulated CuPy backend, "cupy-sim": CuPy's rules and facts, with no GPU."""
+
+from __future__ import annotations
+
+from arrayport.core.backend import Device
+from arrayport_backends.cupy.backend import CupyBackend
+from arrayport_backends.cupy.simulated_arrays import SimArray
+from arrayport_backends.cupy.simulation import scipy_linalg, special, xp
+from arrayport_backends.ndarray.kernels import Lib
+
+NAME = "cupy-sim"
+
+backend = CupyBackend(
+    Lib(NAME, xp, special, scipy_linalg, xp.add.at), SimArray, [Device(NAME, "gpu")]
+)
