@@ -1,0 +1,379 @@
+"""NumPy's and CuPy's kernels for reading and writing parts of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.ops import indexing as ops
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+
+Raw = Any
+Shape = tuple[int, ...]
+Combine = Callable[[Lib, Raw, Any, Raw, bool], None]  # write values into a base at an index
+
+# ---------------------------------------------------------------------------------------- slices
+
+
+def slice_add(_lib: Lib, base: Raw, value: Raw, key: ops.Key) -> Raw:
+    """Add to what a key chooses."""
+    base[ops.basic(key)] += value
+    return base
+
+
+def slice_set(_lib: Lib, base: Raw, value: Raw, key: ops.Key) -> Raw:
+    """Replace what a key chooses."""
+    base[ops.basic(key)] = value
+    return base
+
+
+def window(shape: Shape, starts: Sequence[Raw], sizes: Shape) -> tuple[slice, ...]:
+    """The slices of a window that starts where it is told, or as near as it fits."""
+    return tuple(
+        slice(at := min(max(int(s), 0), n - k), at + k)
+        for s, n, k in zip(starts, shape, sizes, strict=True)
+    )
+
+
+def dynamic_slice(_lib: Lib, x: Raw, *starts: Raw, sizes: Shape) -> Raw:
+    """Copy a window: a view would keep the whole operand from being overwritten."""
+    return x[window(x.shape, starts, sizes)].copy()
+
+
+def dynamic_update_slice(_lib: Lib, base: Raw, update: Raw, *starts: Raw) -> Raw:
+    """Replace a window."""
+    base[(*window(base.shape, starts, update.shape), ...)] = update
+    return base
+
+
+def dynamic_slice_add(_lib: Lib, base: Raw, *rest: Raw) -> Raw:
+    """Add to a window."""
+    *starts, value = rest
+    base[(*window(base.shape, starts, value.shape), ...)] += value
+    return base
+
+
+# ---------------------------------------------------------------------------------------- plans
+
+
+class Plan(NamedTuple):
+    """How to find the windows that a gather or scatter means, by NumPy's indexing.
+
+    An axis of the operand is `whole` where its window spans it, else `indexed`: by a component of
+    the index vector, by an array added to that, or both. Windows come out with the axes (example,
+    indexed axes of the window, whole axes), `unordered`; `places` says which axis of the output
+    each of those is, the examples' axes being apart again, and `order` is its inverse.
+    """
+
+    count: int  # of index vectors
+    limits: Shape  # the largest start that fits, by component of the index vector
+    indexed: Shape
+    whole: Shape
+    components: tuple[int | None, ...]  # of each indexed axis
+    offsets: tuple[Any, ...]  # of each indexed axis
+    inner: Shape  # of the window
+    unordered: Shape
+    places: Shape
+    order: Shape
+    shape: Shape  # of the output
+    axis: int | None  # the indexed axis, if plain `take` along it gives the windows
+    one: tuple[tuple[int, int, int, bool], ...]  # by axis: component or -1, limit, size, is it kept
+
+
+@lru_cache(1 << 12)
+def plan(shape: Shape, index_shape: Shape, numbers: Sequence[Shape], sizes: Shape) -> Plan:
+    """Work out, once for each set of shapes, how to find the windows."""
+    offset_dims, _, mapped, batching, index_batching = numbers
+    batch = index_shape[:-1]
+    rank = len(batch) + len(offset_dims)
+    kept = ops.windows(len(shape), numbers)
+    whole = tuple(d for d in kept if sizes[d] == shape[d])
+    indexed = tuple(d for d in range(len(shape)) if d not in whole)
+    partial = [d for d in indexed if d in kept]
+    component = {d: i for i, d in enumerate(mapped)}
+    offsets = []
+    for d in indexed:
+        if d in batching:
+            along = [1] * len(batch)
+            along[index_batching[batching.index(d)]] = -1
+            line = np.broadcast_to(np.arange(shape[d]).reshape(along), batch)
+            offsets.append(line.reshape(-1, *[1] * len(partial)))
+        elif d in partial:
+            along = [1] * (len(partial) + 1)
+            along[partial.index(d) + 1] = -1
+            offsets.append(np.arange(sizes[d]).reshape(along))
+        else:
+            offsets.append(None)
+    inner = tuple(sizes[d] for d in (*partial, *whole))
+    examples = [d for d in range(rank) if d not in offset_dims]
+    places = (*examples, *[offset_dims[kept.index(d)] for d in (*partial, *whole)])
+    order = tuple(places.index(d) for d in range(rank))
+    axis = indexed[0] if len(indexed) == 1 and offsets[0] is None and indexed[0] in mapped else None
+    return Plan(
+        count=prod(batch),
+        limits=tuple(shape[d] - sizes[d] for d in mapped),
+        indexed=indexed,
+        whole=whole,
+        components=tuple(component.get(d) for d in indexed),
+        offsets=tuple(offsets),
+        inner=inner,
+        unordered=(*batch, *inner),
+        places=places,
+        order=order,
+        shape=tuple((*batch, *inner)[i] for i in order),
+        axis=axis
+        if axis is not None and examples == list(range(axis, axis + len(batch)))
+        else None,
+        one=tuple(
+            (component.get(d, -1), n - k, k, d in kept)
+            for d, (n, k) in enumerate(zip(shape, sizes, strict=True))
+        ),
+    )
+
+
+def one_window(p: Plan, starts: Sequence[int]) -> tuple[Any, ...]:
+    """The basic index of the window, if there is only one: reading or writing it costs no more."""
+    key: list[Any] = []
+    for component, limit, size, kept in p.one:
+        at = min(max(starts[component], 0), limit) if component >= 0 else 0
+        key.append(slice(at, at + size) if kept else at)
+    return (*key, ...)
+
+
+def fits(p: Plan, starts: Sequence[int]) -> bool:
+    """Whether the only window is inside the operand."""
+    return all(0 <= s <= limit for s, limit in zip(starts, p.limits, strict=True))
+
+
+def index_vectors(lib: Lib, indices: Raw, p: Plan) -> Raw:
+    """All index vectors, shape (count, components), in a signed type that holds them."""
+    if indices.dtype == np.uint64:
+        indices = lib.xp.minimum(indices, np.uint64(np.iinfo(np.int64).max))
+    return indices.reshape(p.count, len(p.limits)).astype(np.int64, copy=False)
+
+
+def inside(lib: Lib, starts: Raw, p: Plan) -> Raw:
+    """Of each index vector, whether its window is inside the operand."""
+    limits = lib.xp.asarray(p.limits, dtype=np.int64)
+    return ((starts >= 0) & (starts <= limits)).all(axis=1)
+
+
+def index_arrays(lib: Lib, starts: Raw, p: Plan, chosen: Raw | None = None) -> tuple[Raw, ...]:
+    """An array for each indexed axis, broadcasting together; of the `chosen` examples only."""
+    xp = lib.xp
+    extra = len(p.inner) - len(p.whole)
+    arrays = []
+    for component, offset in zip(p.components, p.offsets, strict=True):
+        at = None if offset is None else xp.asarray(offset)
+        if at is not None and chosen is not None and len(at) == p.count > 1:
+            at = at[chosen]
+        if component is not None:
+            start = xp.minimum(xp.maximum(starts[:, component], 0), p.limits[component])
+            start = start.reshape(-1, *[1] * extra)
+            at = start if at is None else start + at
+        arrays.append(xp.zeros((1,) * (extra + 1), np.int64) if at is None else at)
+    return tuple(arrays)
+
+
+# ---------------------------------------------------------------------------------------- gather
+
+
+def gather(
+    lib: Lib,
+    x: Raw,
+    indices: Raw,
+    dimension_numbers: ops.GatherDimensionNumbers,
+    slice_sizes: Shape,
+    mode: str,
+    fill_value: Any,
+    **_flags: bool,
+) -> Raw:
+    """Read windows: one as a slice, whole rows of one axis by `take`, others by index arrays."""
+    p = plan(x.shape, indices.shape, dimension_numbers, slice_sizes)
+    if 0 in p.shape:
+        return lib.xp.empty(p.shape, x.dtype)
+    if p.count == 1:
+        starts = indices.ravel().tolist()
+        if mode == "fill" and not fits(p, starts):
+            return lib.xp.full(p.shape, filler(x.dtype, fill_value), x.dtype)
+        return x[one_window(p, starts)].reshape(p.shape).copy()
+    starts = index_vectors(lib, indices, p)
+    lead = p.axis or 0
+    if p.axis is not None:
+        out = take(lib, x, starts[:, p.components[0]], p.axis)
+    elif p.indexed:
+        out = x.transpose(p.indexed + p.whole)[index_arrays(lib, starts, p)]
+    else:
+        out = x[None][lib.xp.zeros(p.count, np.int64)]
+    if len(out) == 1 != p.count and p.axis is None:  # no index varies from example to example
+        out = lib.xp.repeat(out, p.count, axis=0)
+    if mode == "fill":
+        lost = ~inside(lib, starts, p)
+        if lost.any():
+            out[(slice(None),) * lead + (lost,)] = filler(x.dtype, fill_value)
+    if p.axis is not None:
+        return out.reshape(p.shape)
+    return out.reshape(p.unordered).transpose(p.order)
+
+
+def take(lib: Lib, x: Raw, index: Raw, axis: int) -> Raw:
+    """Read along one axis, the index clamped."""
+    if lib.name == "numpy":
+        return x.take(index, axis, mode="clip")
+    return x.take(lib.xp.minimum(lib.xp.maximum(index, 0), x.shape[axis] - 1), axis)
+
+
+def filler(dtype: np.dtype[Any], value: Any) -> Any:
+    """What a read outside the operand gives unless told: NaN, the least integer, or the largest."""
+    if value is not None:
+        return value
+    kind = dtypes.kind(dtype)
+    if kind in "iu":
+        info = dtypes.iinfo(dtype)
+        return int(info.min if kind == "i" else info.max)
+    return True if kind == "b" else float("nan")
+
+
+# ---------------------------------------------------------------------------------------- scatter
+
+
+def scatter(combine: str) -> Callable[..., Raw]:
+    """Make the kernel that writes windows into a base by a binary function, or replaces them."""
+
+    def run(
+        lib: Lib,
+        base: Raw,
+        indices: Raw,
+        updates: Raw,
+        dimension_numbers: ops.ScatterDimensionNumbers,
+        mode: str,
+        unique_indices: bool,
+        **_flags: bool,
+    ) -> Raw:
+        sizes = ops.window_sizes(base.ndim, dimension_numbers, updates.shape)
+        p = plan(base.shape, indices.shape, dimension_numbers, sizes)
+        if not updates.size:
+            return base
+        if p.count == 1:
+            starts = indices.ravel().tolist()
+            if mode == "clip" or fits(p, starts):
+                view = base[one_window(p, starts)]
+                values = updates.reshape(view.shape)
+                view[...] = getattr(lib.xp, combine)(view, values) if combine else values
+            return base
+        starts = index_vectors(lib, indices, p)
+        values = updates.transpose(p.places).reshape(p.count, *p.inner)
+        chosen = None
+        if mode != "clip":
+            ok = inside(lib, starts, p)
+            if not ok.all():
+                (chosen,) = ok.nonzero()
+                starts, values = starts[chosen], values[chosen]
+                if not len(starts):
+                    return base
+        target = base.transpose(p.indexed + p.whole)
+        arrays = index_arrays(lib, starts, p, chosen)
+        if not arrays or all(len(a) == 1 for a in arrays):  # all examples have the same window
+            target, arrays = (
+                target[None],
+                (
+                    lib.xp.zeros(len(starts), np.int64).reshape(
+                        -1, *[1] * (len(p.inner) - len(p.whole))
+                    ),
+                    *arrays,
+                ),
+            )
+        if not combine:
+            target[arrays] = values
+        elif unique_indices:
+            target[arrays] = getattr(lib.xp, combine)(target[arrays], values)
+        else:
+            accumulate(lib, combine, base, target, arrays, values)
+        return base
+
+    return run
+
+
+def accumulate(
+    lib: Lib, combine: str, base: Raw, target: Raw, arrays: tuple[Raw, ...], values: Raw
+) -> None:
+    """Write values one after another to elements that may repeat."""
+    if lib.name != "numpy":
+        if combine == "add":
+            lib.add_at(target, arrays, values)
+        else:
+            by_rounds(lib, combine, target, arrays, values)
+        return
+    at = getattr(np, combine).at
+    if not base.flags.c_contiguous:
+        at(target, arrays, values)
+        return
+    # A flat index is three to thirty times quicker than a tuple of arrays.
+    strides = [s // base.itemsize for s in target.strides]
+    flat = sum(a * s for a, s in zip(arrays, strides, strict=False))
+    for n, s in zip(target.shape[len(arrays) :], strides[len(arrays) :], strict=True):
+        flat = flat[..., None] + np.arange(n) * s
+    flat = np.broadcast_to(flat, values.shape)
+    at(base.reshape(-1), flat.ravel(), values.ravel())
+
+
+def by_rounds(lib: Lib, combine: str, target: Raw, arrays: tuple[Raw, ...], values: Raw) -> None:
+    """Do so by rounds in which no element repeats: of each element's writers one wins a round."""
+    xp = lib.xp
+    numbers = xp.arange(target.size).reshape(target.shape)[arrays]
+    numbers, values = xp.broadcast_to(numbers, values.shape).ravel(), values.ravel()
+    flat = target.ravel()
+    winner = xp.zeros(target.size, np.int64)
+    while numbers.size:
+        own = xp.arange(numbers.size)
+        winner[numbers] = own
+        won = winner[numbers] == own
+        at = numbers[won]
+        flat[at] = getattr(xp, combine)(flat[at], values[won])
+        numbers, values = numbers[~won], values[~won]
+    target[...] = flat.reshape(target.shape)
+
+
+def scatter_all(lib: Lib, base: Raw, *args: Raw, entries: ops.Entries) -> Raw:
+    """Add all parts in one pass."""
+    for write, own, params in ops.split(args, entries):
+        ADD[write](lib, base, *own, **params)
+    return base
+
+
+# ---------------------------------------------------------------------------------------- rows
+
+ADD: dict[Any, Callable[..., Raw]] = {
+    ops.slice_add_p: slice_add,
+    ops.scatter_add_p: scatter("add"),
+    ops.dynamic_slice_add_p: dynamic_slice_add,
+}
+
+
+def writes(into: Callable[..., Raw], *, moves: bool = False) -> Kernel:
+    """The row of a kernel that writes into its base: into a copy, unless the base may go."""
+
+    def run(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
+        return into(lib, base.copy(), *rest, **params)
+
+    return Kernel(run, moves=moves, inplace=into)
+
+
+ROWS: Rows = {
+    ops.slice_p: Kernel(lambda _lib, x, key: x[ops.basic(key)], view=True, moves=True),
+    ops.slice_set_p: writes(slice_set, moves=True),
+    ops.gather_p: Kernel(gather, moves=True),
+    ops.scatter_set_p: writes(scatter(""), moves=True),
+    ops.scatter_mul_p: writes(scatter("multiply")),
+    ops.scatter_min_p: writes(scatter("minimum")),
+    ops.scatter_max_p: writes(scatter("maximum")),
+    ops.dynamic_slice_p: Kernel(dynamic_slice, moves=True),
+    ops.dynamic_update_slice_p: writes(dynamic_update_slice, moves=True),
+    ops.scatter_all_p: writes(scatter_all),
+    **{prim: writes(add) for prim, add in ADD.items()},
+}
