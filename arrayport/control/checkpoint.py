@@ -1,4 +1,5 @@
-"""checkpoint: a function whose intermediate values are computed again in the backward pass instead of kept."""
+"""checkpoint: a function whose intermediate values are computed again in the backward pass instead "
+"of kept."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ def checkpoint(
 ) -> Any:
     """Make a function keep nothing for its backward pass but its arguments. Source: `jax.checkpoint`.
 
-    `static_argnums` keep their Python value. `prevent_cse` is always kept to; a `policy` needs the JAX backend.
+    `static_argnums` keep their Python value. `prevent_cse` is always kept to; a `policy` needs the
+    JAX backend.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.grad(ap.checkpoint(lambda x: anp.sin(anp.sin(x))))(0.0)
@@ -69,7 +71,10 @@ def checkpoint(
 
     def own(*args: Any, **kwargs: Any) -> Any:
         if policy is not None:
-            msg = "checkpoint with a policy is not there yet on this backend: leave policy out, all is recomputed"
+            msg = (
+                "checkpoint with a policy is not there yet on this backend: leave policy out, all "
+                "is recomputed"
+            )
             raise NotImplementedError(msg)
         static = {n % len(args): args[n % len(args)] for n in numbers}
         leaves, tree = flatten(

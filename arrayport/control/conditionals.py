@@ -100,7 +100,8 @@ def _padded(first: Program, n: int, kinds: Sequence[Sequence[Aval]], own: int) -
 
 
 def _selecting(lin: Linearized, start: int, made: Sequence[Aval], xs: Sequence[Aval]) -> Program:
-    """A branch's linear Program over (residuals of all branches, operands, (co)tangents): it picks its own."""
+    """A branch's linear Program over (residuals of all branches, operands, (co)tangents): it picks "
+    "its own."""
 
     def f(*args: Array) -> list[Array]:
         own, operands = iter(args[start : len(made)]), args[len(made) :]
@@ -166,8 +167,9 @@ def cond(
 ) -> Any:
     """Give `true_fun(*operands)` if `pred` else `false_fun(*operands)`. Source: `jax.lax.cond`.
 
-    `pred`: a scalar bool or number. A traced predicate traces both functions, whose outputs must have the same
-    structure, shapes and dtypes (TypeError otherwise); a concrete one calls the chosen function only.
+    `pred`: a scalar bool or number. A traced predicate traces both functions, whose outputs must
+    have the same structure, shapes and dtypes (TypeError otherwise); a concrete one calls the
+    chosen function only.
 
     >>> cond(True, lambda x: x + 1, lambda x: x - 1, 3)
     4
@@ -175,7 +177,10 @@ def cond(
     if operand is not None:
         operands = (operand,)
     if not callable(true_fun) or not callable(false_fun):
-        msg = "cond needs true_fun and false_fun to be functions: cond(pred, true_fun, false_fun, *operands)"
+        msg = (
+            "cond needs true_fun and false_fun to be functions: cond(pred, true_fun, false_fun, "
+            "*operands)"
+        )
         raise TypeError(msg)
     return run_on_engine("cond", _cond, (pred, operands), pred, true_fun, false_fun, *operands)
 
@@ -185,7 +190,10 @@ def _cond(
 ) -> Any:
     value = lift(pred, None, "pred")
     if value.shape != ():
-        msg = f"cond needs a scalar pred, got {aval_of(value)}: reduce it (.any(), .all()) or use vmap"
+        msg = (
+            f"cond needs a scalar pred, got {aval_of(value)}: reduce it (.any(), .all()) or use "
+            "vmap"
+        )
         raise TypeError(msg)
     if dtypes.is_complex(value.dtype):
         msg = f"cond needs a bool or a real number as pred, got {aval_of(value)}"

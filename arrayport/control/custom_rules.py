@@ -22,7 +22,8 @@ from arrayport.transforms.engines import route
 from arrayport.transforms.graph import GradTrace, backward
 from arrayport.transforms.staging import StagingTrace, stage
 
-# A rule is a callable of flat Arrays while it is run as it is, and a Program once it is staged; the staged form takes
+# A rule is a callable of flat Arrays while it is run as it is, and a Program once it is staged;
+# the staged form takes
 # what the functions captured first (`free` operands).
 Flat = Callable[..., list[Array]] | Program
 
@@ -54,14 +55,16 @@ def _batched_avals(avals: Sequence[Aval] | None, size: int) -> list[Aval] | None
 def _refuse_free(traced: Sequence[Any], free: int, name: str) -> None:
     if any(t is not None and t is not False for t in traced[:free]):
         msg = (
-            f"a {name} function was differentiated with respect to a value that it captured from outside, for which it "
+            f"a {name} function was differentiated with respect to a value that it captured from "
+            "outside, for which it "
             "has no rule: pass the value as an argument"
         )
         raise NotDifferentiableError(msg)
 
 
-# ---------------------------------------------------------------------------------------- custom_jvp
-# Operands: free, then primals. `rule` maps (free, primals, tangents) to outputs, then tangents of the outputs.
+# ---- custom_jvp
+# Operands: free, then primals. `rule` maps (free, primals, tangents) to outputs, then tangents of
+# the outputs.
 
 
 def _jvp_jvp(
@@ -142,13 +145,17 @@ custom_jvp_p = Holder(
     "custom_jvp", _avals, _jvp_batch, jvp=_jvp_jvp, linearize=_jvp_linearize, stage=_jvp_stage
 )
 
-# ---------------------------------------------------------------------------------------- custom_vjp
-# Operands: free, then primals. `fwd` gives outputs, then residuals; `bwd` maps (free, residuals, cotangents) to
+# ---- custom_vjp
+# Operands: free, then primals. `fwd` gives outputs, then residuals; `bwd` maps (free, residuals,
+# cotangents) to
 # cotangents of the primals.
 
 
 def _vjp_jvp(_ts: Any, _xs: Any, _params: Any) -> Any:
-    msg = "a custom_vjp function has no forward-mode derivative (jvp, jacfwd, hessian): use custom_jvp"
+    msg = (
+        "a custom_vjp function has no forward-mode derivative (jvp, jacfwd, hessian): use "
+        "custom_jvp"
+    )
     raise NotDifferentiableError(msg)
 
 
@@ -184,7 +191,8 @@ def _vjp_batch(
     avals: Any,
 ) -> Any:
     def pull(*given: Array) -> list[Array]:
-        """Everything but the free operands is batched at 0 by now; a primal that was not needs its cotangents summed."""
+        """Everything but the free operands is batched at 0 by now; a primal that was not needs its "
+        "cotangents summed."""
         front = [*dims[:free], *[0] * (len(given) - free)]
         found = _batched(bwd, size, front)(*given)
         return [
@@ -235,7 +243,7 @@ custom_vjp_p = Holder(
     "custom_vjp", _avals, _vjp_batch, jvp=_vjp_jvp, linearize=_vjp_linearize, stage=_vjp_stage
 )
 
-# ---------------------------------------------------------------------------------------- the functions
+# ---- the functions
 
 
 class _Custom:
@@ -286,7 +294,8 @@ def _plain(leaves: Sequence[Any]) -> bool:
 class custom_jvp(_Custom):  # noqa: N801 - JAX's name
     """A function with its own forward-mode rule, from which reverse mode follows. Source: `jax.custom_jvp`.
 
-    The rule, given by `defjvp`, maps (*nondiff arguments, primals, tangents) to (output, its tangent).
+    The rule, given by `defjvp`, maps (*nondiff arguments, primals, tangents) to (output, its
+    tangent).
 
     >>> import arrayport as ap
     >>> @ap.custom_jvp
@@ -304,7 +313,10 @@ class custom_jvp(_Custom):  # noqa: N801 - JAX's name
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Set the rule; gives it back, to be used as a decorator."""
         if symbolic_zeros:
-            msg = "custom_jvp with symbolic_zeros is not there yet: leave it out, zero tangents come as arrays"
+            msg = (
+                "custom_jvp with symbolic_zeros is not there yet: leave it out, zero tangents come "
+                "as arrays"
+            )
             raise NotImplementedError(msg)
         self.jvp = jvp
         return jvp
@@ -355,12 +367,18 @@ class custom_jvp(_Custom):  # noqa: N801 - JAX's name
             primals, tangents = (tuple(tree_unflatten(tree, part)) for part in (xs[:n], xs[n:]))
             pair = self.jvp(*static, primals, tangents)  # type: ignore[misc]
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                msg = f"the jvp rule of {self.__name__} must give a pair (output, tangent), not {type(pair).__name__}"
+                msg = (
+                    f"the jvp rule of {self.__name__} must give a pair (output, tangent), not "
+                    f"{type(pair).__name__}"
+                )
                 raise TypeError(msg)
             outs, out_tree = flatten(pair[0], f"an output of {self.__name__}")
             ts, t_tree = flatten(pair[1], f"a tangent of {self.__name__}")
             if t_tree != out_tree or any(t.shape != o.shape for t, o in zip(ts, outs, strict=True)):
-                msg = f"the jvp rule of {self.__name__} gave an output {pair[0]} but a tangent {pair[1]}: they must match"
+                msg = (
+                    f"the jvp rule of {self.__name__} gave an output {pair[0]} but a tangent "
+                    f"{pair[1]}: they must match"
+                )
                 raise TypeError(msg)
             return [*outs, *ts]
 
@@ -371,8 +389,9 @@ class custom_jvp(_Custom):  # noqa: N801 - JAX's name
 class custom_vjp(_Custom):  # noqa: N801 - JAX's name
     """A function with its own reverse-mode rule. Source: `jax.custom_vjp`.
 
-    `defvjp(fwd, bwd)`: `fwd(*args)` gives (output, residuals), `bwd(*nondiff arguments, residuals, cotangent)` a tuple
-    with a cotangent an argument, None for zero. It has no forward-mode derivative.
+    `defvjp(fwd, bwd)`: `fwd(*args)` gives (output, residuals), `bwd(*nondiff arguments, residuals,
+    cotangent)` a tuple with a cotangent an argument, None for zero. It has no forward-mode
+    derivative.
 
     >>> import arrayport as ap
     >>> @ap.custom_vjp
@@ -430,7 +449,8 @@ class custom_vjp(_Custom):  # noqa: N801 - JAX's name
 
 
 class _VjpRule:
-    """The three functions of a custom_vjp call on flat Arrays; the structures are learned as they run."""
+    """The three functions of a custom_vjp call on flat Arrays; the structures are learned as they "
+    "run."""
 
     def __init__(
         self, custom: custom_vjp, static: Any, tree: Any, dynamic: Any, leaves: Sequence[Array]
@@ -455,7 +475,10 @@ class _VjpRule:
     def first(self, *xs: Array) -> list[Array]:
         pair = self.custom.fwd(*self.custom.merged(self.static, tree_unflatten(self.tree, xs)))  # type: ignore[misc]
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            msg = f"fwd of {self.custom.__name__} must give a pair (output, residuals), not {type(pair).__name__}"
+            msg = (
+                f"fwd of {self.custom.__name__} must give a pair (output, residuals), not "
+                f"{type(pair).__name__}"
+            )
             raise TypeError(msg)
         outs, self.out_tree = flatten(pair[0], f"an output of {self.custom.__name__}")
         residuals, self.residual_tree = flatten(pair[1], f"a residual of {self.custom.__name__}")
@@ -472,7 +495,10 @@ class _VjpRule:
             got = (
                 f"{len(found)} values" if isinstance(found, tuple | list) else type(found).__name__
             )
-            msg = f"bwd of {self.custom.__name__} must give a tuple with a cotangent for each of {len(self.dynamic)} arguments, not {got}"
+            msg = (
+                f"bwd of {self.custom.__name__} must give a tuple with a cotangent for each of "
+                f"{len(self.dynamic)} arguments, not {got}"
+            )
             raise TypeError(msg)
         flat: list[Array] = []
         for c, argument in zip(found, self.dynamic, strict=True):
@@ -482,7 +508,10 @@ class _VjpRule:
                 continue
             leaves, tree = tree_flatten(c)
             if tree != tree_structure(argument):
-                msg = f"bwd of {self.custom.__name__} gave a cotangent of structure {tree} for an argument of {tree_structure(argument)}"
+                msg = (
+                    f"bwd of {self.custom.__name__} gave a cotangent of structure {tree} for an "
+                    f"argument of {tree_structure(argument)}"
+                )
                 raise TypeError(msg)
             for x, i in zip(leaves, places, strict=True):
                 flat.append(self.matched(lift(x), self.avals[i]))
@@ -491,6 +520,9 @@ class _VjpRule:
     def matched(self, ct: Array, aval: Aval) -> Array:
         """A cotangent, checked against its argument."""
         if ct.shape != aval.shape:
-            msg = f"bwd of {self.custom.__name__} gave a cotangent of shape {ct.shape} for an argument of shape {aval.shape}"
+            msg = (
+                f"bwd of {self.custom.__name__} gave a cotangent of shape {ct.shape} for an "
+                f"argument of shape {aval.shape}"
+            )
             raise ValueError(msg)
         return ct

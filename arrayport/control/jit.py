@@ -30,7 +30,7 @@ from arrayport.transforms.derived import (
 from arrayport.transforms.engines import route
 from arrayport.transforms.inspection import ShapeDtypeStruct
 
-# ---------------------------------------------------------------------------------------- the primitive
+# ---- the primitive
 
 
 def _jit_linearize(
@@ -88,7 +88,7 @@ jit_p = Holder(
     linearize=_jit_linearize,
 )
 
-# ---------------------------------------------------------------------------------------- the function
+# ---- the function
 
 
 def jit(
@@ -105,10 +105,10 @@ def jit(
 ) -> Any:
     """Compile a function: it is traced once per signature, and the Program is run from then on. Source: `jax.jit`.
 
-    Arrays among the arguments are traced by shape, dtype and weakness; arguments named by `static_argnums` or
-    `static_argnames` keep their Python value, must be hashable, and retrace the function when they change. Donated
-    arguments may not be used afterwards. `placement` (shardings, device) goes to a native engine. Without `fun`,
-    gives a decorator.
+    Arrays among the arguments are traced by shape, dtype and weakness; arguments named by
+    `static_argnums` or `static_argnames` keep their Python value, must be hashable, and retrace the
+    function when they change. Donated arguments may not be used afterwards. `placement` (shardings,
+    device) goes to a native engine. Without `fun`, gives a decorator.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.jit(lambda x: x * 2 + 1)(anp.arange(3))
@@ -170,7 +170,8 @@ class Jitted:
         return self.slow(args, kwargs, None)
 
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
-        """Call with the cache looked up by structure, types and static values; trace if it has nothing."""
+        """Call with the cache looked up by structure, types and static values; trace if it has "
+        "nothing."""
         if config.disable_jit:
             return self.fun(*args, **kwargs)
         statics, dynamic = self.split(args, kwargs)
@@ -207,7 +208,8 @@ class Jitted:
                 hash(value)
             except TypeError:
                 msg = (
-                    f"static argument {where!r} of {self.__name__} is a {type(value).__name__}, which cannot be hashed: "
+                    f"static argument {where!r} of {self.__name__} is a {type(value).__name__}, "
+                    "which cannot be hashed: "
                     "pass a tuple, or an object with __hash__ and __eq__, or do not make it static"
                 )
                 raise ValueError(msg) from None
@@ -217,7 +219,8 @@ class Jitted:
     def staged(
         self, statics: Any, leaves: list[Array], tree: Any, backend: Backend
     ) -> tuple[Program, Any, Any]:
-        """The Program for a signature, what it captured of enclosing traces, and its output's structure."""
+        """The Program for a signature, what it captured of enclosing traces, and its output's "
+        "structure."""
         typed = tuple([(k, type(v), v) for k, v in statics])
         key = typed, tree, tuple([aval_of(x) for x in leaves]), x64(), backend
         hit = self.programs.get(key)
@@ -275,7 +278,8 @@ class Jitted:
         return Traced(self.whole(statics), tree, leaves)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage for arguments ahead of time; `.compile()` gives a callable for that signature alone."""
+        """Stage for arguments ahead of time; `.compile()` gives a callable for that signature "
+        "alone."""
         statics, dynamic = self.split(args, kwargs)
         backend, engine = route(tree_leaves(dynamic))
         if engine is not None:
@@ -337,10 +341,16 @@ class Lowered:
             wanted = self.traced.program.in_avals
             if tree != self.tree or [aval_of(x)[:2] for x in leaves] != [a[:2] for a in wanted]:
                 got = ", ".join(str(aval_of(x)) for x in leaves)
-                msg = f"this compiled function takes ({', '.join(map(str, wanted))}), it was called with ({got})"
+                msg = (
+                    f"this compiled function takes ({', '.join(map(str, wanted))}), it was called "
+                    f"with ({got})"
+                )
                 raise TypeError(msg)
             if statics and statics != self.statics:
-                msg = f"this compiled function has static arguments {self.statics}, it was called with {statics}"
+                msg = (
+                    f"this compiled function has static arguments {self.statics}, it was called "
+                    f"with {statics}"
+                )
                 raise TypeError(msg)
             outs = jit_p.bind(*leaves, program=self.traced.program)
             return tree_unflatten(self.traced.out_tree, outs)
@@ -362,7 +372,8 @@ def _abstract(dynamic: Any) -> tuple[list[Any], Any]:
 def _resolve(
     fun: Callable[..., Any], options: dict[str, Any], kind: str
 ) -> tuple[tuple[int, ...], frozenset[str]]:
-    """Positions and names of static or donated arguments, each completed from the other by the signature."""
+    """Positions and names of static or donated arguments, each completed from the other by the "
+    "signature."""
     numbers, names = options.get(f"{kind}_argnums"), options.get(f"{kind}_argnames")
     numbers = () if numbers is None else (numbers,) if isinstance(numbers, int) else tuple(numbers)
     names = () if names is None else (names,) if isinstance(names, str) else tuple(names)
@@ -378,12 +389,18 @@ def _resolve(
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     for n in numbers:
         if not open_ended and not -len(positional) <= n < len(positional):
-            msg = f"{kind}_argnums={n} is out of range: the function takes {len(positional)} positional arguments"
+            msg = (
+                f"{kind}_argnums={n} is out of range: the function takes {len(positional)} "
+                "positional arguments"
+            )
             raise ValueError(msg)
     known = {p.name for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            msg = f"{kind}_argnames={name!r} is no parameter of the function, which has {sorted(known)}"
+            msg = (
+                f"{kind}_argnames={name!r} is no parameter of the function, which has "
+                f"{sorted(known)}"
+            )
             raise ValueError(msg)
     both_numbers = {*numbers, *[positional.index(n) for n in names if n in positional]}
     both_names = {

@@ -25,7 +25,8 @@ from arrayport.transforms.derived import batch_program, instantiate, jvp_program
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import avals_with, restage
 
-# Operands: the condition's captures, the body's captures, the carry. `counts`: how many of the first two.
+# Operands: the condition's captures, the body's captures, the carry. `counts`: how many of the
+# first two.
 
 
 def _split(xs: Sequence[Any], counts: tuple[int, int]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -50,7 +51,8 @@ def _while_jvp(
     body_tangents = marked(body_ts, consts)
     carry_tangents = instantiate(carry_ts, carry_xs, carry)
 
-    # The body's inputs come as (constants, carry, tangents of both): bring the constants' tangents before the carry.
+    # The body's inputs come as (constants, carry, tangents of both): bring the constants'
+    # tangents before the carry.
     order = [*range(n_body), *range(n_body + n_carry, n_body + n_carry + len(body_tangents))]
     order += [*range(n_body, n_body + n_carry)]
     order += [*range(n_body + n_carry + len(body_tangents), len(pushed.ins))]
@@ -79,8 +81,10 @@ def _while_linearize(
     if not forward:
         if any(nonzero[counts[0] :]):
             msg = (
-                "reverse-mode derivatives of while_loop, and of fori_loop with a traced trip count, need the values of "
-                "an unknown number of steps: use scan, a fori_loop with Python-int bounds, or forward mode (jvp, jacfwd)"
+                "reverse-mode derivatives of while_loop, and of fori_loop with a traced trip count, "
+                "need the values of "
+                "an unknown number of steps: use scan, a fori_loop with Python-int bounds, or "
+                "forward mode (jvp, jacfwd)"
             )
             raise NotDifferentiableError(msg)
         return (
@@ -175,8 +179,8 @@ def while_loop(
 ) -> Any:
     """Apply `body_fun` to a carry while `cond_fun` of it is true. Source: `jax.lax.while_loop`.
 
-    The carry is a pytree whose structure, shapes and dtypes `body_fun` must keep (TypeError otherwise); `cond_fun`
-    gives a scalar bool. Forward-mode derivatives only.
+    The carry is a pytree whose structure, shapes and dtypes `body_fun` must keep (TypeError
+    otherwise); `cond_fun` gives a scalar bool. Forward-mode derivatives only.
 
     >>> while_loop(lambda i: i < 10, lambda i: i * 2, 1)
     Array(16, dtype=int32, weak_type=True)
@@ -219,8 +223,8 @@ def fori_loop(
 ) -> Any:
     """Apply `body_fun(i, carry)` for i in range(lower, upper). Source: `jax.lax.fori_loop`.
 
-    With bounds known when it is traced it is a `scan`, and has derivatives in both modes; with traced bounds it is a
-    `while_loop`, and has forward ones. `unroll` is accepted for JAX's sake.
+    With bounds known when it is traced it is a `scan`, and has derivatives in both modes; with
+    traced bounds it is a `while_loop`, and has forward ones. `unroll` is accepted for JAX's sake.
 
     >>> fori_loop(0, 5, lambda i, total: total + i, 0)
     Array(10, dtype=int32, weak_type=True)

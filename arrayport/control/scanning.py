@@ -22,7 +22,8 @@ from arrayport.transforms.derived import (
 )
 from arrayport.transforms.engines import run_on_engine
 
-# Operands: constants, carry, xs; `counts` says how many of the first two. The body: (constants, carry, x) -> (carry, y).
+# Operands: constants, carry, xs; `counts` says how many of the first two. The body: (constants,
+# carry, x) -> (carry, y).
 
 Counts = tuple[int, int]
 
@@ -154,7 +155,8 @@ def _scan_linearize(
 
 
 def _with_stacked_carries(lin: Linearized, counts: Counts) -> Linearized:
-    """A residual that is a carry input changes every step: `first` must return it, so that the scan stacks it."""
+    """A residual that is a carry input changes every step: `first` must return it, so that the "
+    "scan stacks it."""
     nc, nk = counts
     carried = [i is not None and nc <= i < nc + nk for i in lin.forwarded]
     if not any(carried):
@@ -211,8 +213,8 @@ def scan(
 ) -> tuple[Any, Any]:
     """Run `carry, y = f(carry, x)` over the leading axis of xs; give the last carry and the stacked ys.
 
-    Source: `jax.lax.scan`. `xs` may be None with a `length`; `unroll` is accepted for JAX's sake. The carry must keep
-    its structure, shapes and dtypes (TypeError otherwise).
+    Source: `jax.lax.scan`. `xs` may be None with a `length`; `unroll` is accepted for JAX's sake.
+    The carry must keep its structure, shapes and dtypes (TypeError otherwise).
 
     >>> import arrayport.numpy as anp
     >>> scan(lambda c, x: (c + x, c * x), 0, anp.array([1, 2, 3]))
@@ -241,7 +243,10 @@ def _scan(
     def pair(c: Any, x: Any) -> tuple[Any, Any]:
         out = f(c, x)
         if not isinstance(out, tuple | list) or len(out) != 2:
-            msg = f"scan needs a function that gives a pair (carry, y), this one gave a {type(out).__name__}"
+            msg = (
+                "scan needs a function that gives a pair (carry, y), this one gave a "
+                f"{type(out).__name__}"
+            )
             raise TypeError(msg)
         return tuple(out)
 

@@ -1,1 +1,2 @@
-"""The floor that every other room stands on: arrays, traces, primitives, programs, backends, errors."""
+"""The floor that every other room stands on: arrays, traces, primitives, programs, backends, "
+"errors."""

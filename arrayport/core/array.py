@@ -1,4 +1,5 @@
-"""Array, the one thin immutable class over every backend's raw array, and Tracer, its traced form."""
+"""Array, the one thin immutable class over every backend's raw array, and Tracer, its traced "
+"form."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class Aval(NamedTuple):
-    """What is known of an array before its values are: anything with these three attributes will do."""
+    """What is known of an array before its values are: anything with these three attributes will "
+    "do."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -53,7 +55,7 @@ class Array:
         self.raw = raw
         self.weak = weak
 
-    # ------------------------------------------------------------------------------------ what it is
+    # ---- what it is
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -289,7 +291,7 @@ class Array:
     def __contains__(self, item: Any) -> bool:
         return bool(hooks.operators.any(hooks.operators.equal(self, item)))
 
-    # ------------------------------------------------------------------------------------ to Python, NumPy, others
+    # ---- to Python, NumPy, others
 
     def __bool__(self) -> bool:
         return bool(
@@ -318,7 +320,10 @@ class Array:
         host = home(raw).to_numpy(raw)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
-                msg = f"a view of a {host.dtype} array as {np.dtype(dtype)} needs a copy; leave copy=False out"
+                msg = (
+                    f"a view of a {host.dtype} array as {np.dtype(dtype)} needs a copy; leave "
+                    "copy=False out"
+                )
                 raise ValueError(msg)
             return host.astype(dtype)
         if copy:
@@ -558,7 +563,10 @@ class Tracer(Array):
         advice = ADVICE.get(
             error, "compute it outside the traced function, or make it a static argument"
         )
-        msg = f"a traced array of {aval_of(self)} was used as {use} at {user_line()}, but it has no value yet: {advice}"
+        msg = (
+            f"a traced array of {aval_of(self)} was used as {use} at {user_line()}, but it has no "
+            f"value yet: {advice}"
+        )
         raise error(msg)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -600,7 +608,10 @@ def restore(host: np.ndarray[Any, Any], weak: bool, name: str) -> Array:
 
 def _scalar(x: Array, raw: Any, kind: str) -> Any:
     if x.size != 1 or (x.shape and kind != "bool"):
-        msg = f"only a 0-dimensional array converts to {kind}, this one is {aval_of(x)}: use .any(), .all() or .item()"
+        msg = (
+            f"only a 0-dimensional array converts to {kind}, this one is {aval_of(x)}: use .any(), "
+            ".all() or .item()"
+        )
         raise TypeError(msg) if kind != "bool" else ValueError(msg)
     return home(raw).to_numpy(raw).item()
 

@@ -30,8 +30,8 @@ class IndexUpdateHelper:
 class IndexUpdateRef:
     """One part of an array; each method gives a new array in which that part is changed.
 
-    Source: `jax.numpy.ndarray.at`. Every method takes `indices_are_sorted`, `unique_indices`, `mode`
-    ("clip", "drop", "fill", "promise_in_bounds") and, for `get`, `fill_value`.
+    Source: `jax.numpy.ndarray.at`. Every method takes `indices_are_sorted`, `unique_indices`,
+    `mode` ("clip", "drop", "fill", "promise_in_bounds") and, for `get`, `fill_value`.
     """
 
     __slots__ = ("array", "key")

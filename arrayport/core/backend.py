@@ -32,7 +32,8 @@ INSTALL = {
 
 @dataclass(frozen=True)
 class Device:
-    """A place where arrays live: a backend's name, the platform ("cpu", "gpu", "tpu") and a number."""
+    """A place where arrays live: a backend's name, the platform ("cpu", "gpu", "tpu") and a "
+    "number."""
 
     backend: str
     platform: str
@@ -52,8 +53,9 @@ class Refusal:
 class Backend:
     """One library that executes: its raw array type, its kernels, its devices.
 
-    A subclass states `name` and `kernels` (primitive -> kernel on raw values, or a Refusal) and fills in
-    the methods that raise here. `native` holds JAX-like transformations of the backend's own, else None.
+    A subclass states `name` and `kernels` (primitive -> kernel on raw values, or a Refusal) and
+    fills in the methods that raise here. `native` holds JAX-like transformations of the backend's
+    own, else None.
     """
 
     name: str
@@ -65,7 +67,8 @@ class Backend:
         raise NotImplementedError
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
-        """Run one primitive on concrete Arrays; an Array, or a list of them if the primitive has many."""
+        """Run one primitive on concrete Arrays; an Array, or a list of them if the primitive has "
+        "many."""
         raise NotImplementedError
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
@@ -96,7 +99,8 @@ class Backend:
         return False
 
     def kernel(self, prim: Primitive) -> Callable[..., Any]:
-        """Look a kernel up; a missing or refused one raises UnsupportedOnBackendError with the reason."""
+        """Look a kernel up; a missing or refused one raises UnsupportedOnBackendError with the "
+        "reason."""
         found = self.kernels.get(prim)
         if found is None or isinstance(found, Refusal):
             reason = found.reason if found else "it has no kernel here yet"
@@ -150,7 +154,8 @@ def loaded() -> list[Backend]:
 
 
 def by_type(cls: type) -> Backend | None:
-    """The backend whose raw arrays are of this class, loading it if its array package is imported."""
+    """The backend whose raw arrays are of this class, loading it if its array package is "
+    "imported."""
     found = _by_type.get(cls)
     if found is None:
         found = _find(cls)
@@ -175,7 +180,8 @@ def _find(cls: type) -> Backend | None:
 
 @cache
 def default_backend() -> Backend:
-    """The backend of the environment variable ARRAYPORT_BACKEND (read once), else the best present."""
+    """The backend of the environment variable ARRAYPORT_BACKEND (read once), else the best "
+    "present."""
     return get(os.environ.get("ARRAYPORT_BACKEND") or _best())
 
 
@@ -212,12 +218,14 @@ def _spec(module: str) -> bool:
 
 
 def ambient() -> Backend:
-    """Where work goes that no operand decides: `use_backend`, else ARRAYPORT_BACKEND, else the best present."""
+    """Where work goes that no operand decides: `use_backend`, else ARRAYPORT_BACKEND, else the "
+    "best present."""
     return _ambient.get() or default_backend()
 
 
 def enter(backend: Backend) -> Token[Backend | None] | None:
-    """Make a backend the ambient one until `leave`; None if it is already (cheaper than the context manager)."""
+    """Make a backend the ambient one until `leave`; None if it is already (cheaper than the "
+    "context manager)."""
     return None if ambient() is backend else _ambient.set(backend)
 
 

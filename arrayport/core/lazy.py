@@ -1,4 +1,5 @@
-"""The one way in which heavy modules are loaded late: a stand-in that imports its module when it is first used."""
+"""The one way in which heavy modules are loaded late: a stand-in that imports its module when it "
+"is first used."""
 
 from __future__ import annotations
 

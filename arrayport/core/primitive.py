@@ -20,21 +20,26 @@ Rule = Callable[..., Any]
 class Primitive:
     """One operation with all its rules, none of which may be added later.
 
-    Kernels on raw values stand in the backends' tables; every rule here works on Arrays, and an argument that
-    a rule spells with a leading underscore is one it does not read. Four ways to differentiate:
+    Kernels on raw values stand in the backends' tables; every rule here works on Arrays, and an
+    argument that a rule spells with a leading underscore is one it does not read. Four ways to
+    differentiate:
 
-    partials     elementwise: one `(g, ans, *xs, **params) -> g` per operand; diagonal, so the same rule pushes
+    partials     elementwise: one `(g, ans, *xs, **params) -> g` per operand; diagonal, so the same
+    rule pushes
                  tangents and pulls cotangents. None: the derivative is zero.
-    transposes   linear in each operand apart: one `(ct, *operands, **params) -> ct` per operand, whose own place
-                 holds an Aval; or one function for a variadic primitive, which takes the operand's number first.
-                 Linear in several operands together (add): a `jvp` as well.
-    jvp          anything: `(ts, ans, *xs, **params) -> t`, ts and t may hold None for zero; with several outputs
+    transposes   linear in each operand apart: one `(ct, *operands, **params) -> ct` per operand,
+    whose own place
+                 holds an Aval; or one function for a variadic primitive, which takes the operand's
+                 number first. Linear in several operands together (add): a `jvp` as well.
+    jvp          anything: `(ts, ans, *xs, **params) -> t`, ts and t may hold None for zero; with
+    several outputs
                  ans and t are lists. Reverse mode transposes this rule.
     not_differentiable   the reason why there is no derivative.
 
-    abstract     `(*xs, **params) -> Aval`, or a list of them if `many`; xs are anything with shape, dtype, weak.
-    batch        `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim None: not batched.
-    keeps_weak   the output is weak if all operands are; else it is weak only if a parameter `weak` says so.
+    abstract     `(*xs, **params) -> Aval`, or a list of them if `many`; xs are anything with shape,
+    dtype, weak. batch        `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim
+    None: not batched. keeps_weak   the output is weak if all operands are; else it is weak only if
+    a parameter `weak` says so.
     """
 
     __slots__ = (
@@ -80,12 +85,16 @@ class Primitive:
         )
         self.source = _caller()
         if not (partials or transposes or jvp or not_differentiable or isinstance(self, Holder)):
-            msg = f"primitive {name!r} states neither a derivative nor why it has none (not_differentiable=...)"
+            msg = (
+                f"primitive {name!r} states neither a derivative nor why it has none "
+                "(not_differentiable=...)"
+            )
             raise TypeError(msg)
         REGISTRY[name] = self
 
     def bind(self, *args: Array, **params: Any) -> Any:
-        """Apply to Arrays: the innermost of the operands' traces and the program under construction decides."""
+        """Apply to Arrays: the innermost of the operands' traces and the program under "
+        "construction decides."""
         top = is_staging()
         for a in args:
             if type(a) is not Array and a.trace.level > top.level:  # type: ignore[attr-defined]
@@ -174,9 +183,11 @@ class Holder(Primitive):
     """A primitive that holds Programs; it always has many outputs, and states how it transforms as a whole.
 
     jvp          `(ts, xs, params) -> outs, ts_out`, None for zero
-    linearize    `(nonzero, xs, params, forward) -> outs, nonzero_out, linear`: `linear` maps cotangents of the
+    linearize    `(nonzero, xs, params, forward) -> outs, nonzero_out, linear`: `linear` maps
+    cotangents of the
                  outputs to those of the nonzero operands or, if `forward`, tangents the other way
-    stage        `(trace, xs, params) -> outs`, for a holder whose callables become Programs when staged
+    stage        `(trace, xs, params) -> outs`, for a holder whose callables become Programs when
+    staged
     """
 
     __slots__ = ("linearize", "stage")
@@ -202,13 +213,15 @@ NO_PARAMS: dict[str, Any] = {}
 
 
 def read_arguments(rule: Rule | None) -> int:
-    """Bits of the arguments after the tangent that a rule reads: those not spelled with a leading underscore."""
+    """Bits of the arguments after the tangent that a rule reads: those not spelled with a leading "
+    "underscore."""
     names = list(inspect.signature(rule).parameters)[1:] if rule else []
     return sum(1 << i for i, name in enumerate(names) if not name.startswith("_"))
 
 
 def _caller() -> str:
-    """Where the primitive is stated: the innermost frame that is not in this file or a maker of families."""
+    """Where the primitive is stated: the innermost frame that is not in this file or a maker of "
+    "families."""
     frame = inspect.currentframe()
     while frame is not None:
         name = frame.f_globals.get("__name__", "")

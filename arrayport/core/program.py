@@ -1,4 +1,5 @@
-"""Program, the typed SSA form that tracing makes: its printer, its checker, and the interpreter that defines it."""
+"""Program, the typed SSA form that tracing makes: its printer, its checker, and the interpreter "
+"that defines it."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ class Eqn(NamedTuple):
 class Program:
     """Equations in order, without free variables; what is made from a Program is kept with it.
 
-    `eval_program` is its definition; a backend's `compile` makes the same function of raw values quick.
+    `eval_program` is its definition; a backend's `compile` makes the same function of raw values
+    quick.
     """
 
     __slots__ = ("derived", "eqns", "ins", "outs")
@@ -87,7 +89,8 @@ class Program:
         return [aval_of(v) for v in self.outs]
 
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once and kept under `key`: executors, derivatives, batched versions."""
+        """What `make` gives, made once and kept under `key`: executors, derivatives, batched "
+        "versions."""
         found = self.derived.get(key)
         if found is None:
             found = self.derived[key] = make()
@@ -120,7 +123,8 @@ def eval_program(program: Program, args: Sequence[Array]) -> list[Array]:
 
 
 def check_program(program: Program) -> Program:
-    """Raise ProgramError unless every name is made once, before it is read, with the type its primitive states."""
+    """Raise ProgramError unless every name is made once, before it is read, with the type its "
+    "primitive states."""
     known: set[Atom] = set(program.ins)
     if len(known) != len(program.ins):
         msg = "an input is named twice"
@@ -132,7 +136,10 @@ def check_program(program: Program) -> Program:
                 raise ProgramError(msg)
         said, made = out_avals(prim, ins, params), [aval_of(v) for v in outs]
         if said != made:
-            msg = f"{prim.name} states {[str(a) for a in said]} but its equation has {[str(a) for a in made]}"
+            msg = (
+                f"{prim.name} states {[str(a) for a in said]} but its equation has "
+                f"{[str(a) for a in made]}"
+            )
             raise ProgramError(msg)
         for v in outs:
             if v in known:

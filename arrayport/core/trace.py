@@ -1,4 +1,5 @@
-"""Traces: interpretations of primitives. A later trace has a higher level in every thread, so there is no stack."""
+"""Traces: interpretations of primitives. A later trace has a higher level in every thread, so "
+"there is no stack."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _levels = itertools.count(1)
 
 
 class Trace:
-    """An interpretation of primitives; tracers carry theirs, and the highest level among operands decides."""
+    """An interpretation of primitives; tracers carry theirs, and the highest level among operands "
+    "decides."""
 
     def __init__(self) -> None:
         self.level = next(_levels)
@@ -71,7 +73,8 @@ def stage_into(trace: Trace) -> Iterator[None]:
 
 
 def neutral(x: Array) -> bool:
-    """Whether an Array follows the other operands: a weak scalar on the host, such as a Python number makes."""
+    """Whether an Array follows the other operands: a weak scalar on the host, such as a Python "
+    "number makes."""
     return x.weak and type(x) is Array and type(x.raw) is np.ndarray and not x.raw.shape
 
 
@@ -84,7 +87,8 @@ def common_backend(what: str, args: Sequence[Array]) -> backends.Backend:
         own = home(a.raw)
         if found is not None and own is not found:
             msg = (
-                f"{what} was given arrays of two backends, {found.name!r} and {own.name!r}, at {user_line()}: "
+                f"{what} was given arrays of two backends, {found.name!r} and {own.name!r}, at "
+                f"{user_line()}: "
                 "move one with arrayport.device_put(x, device)"
             )
             raise BackendMismatchError(msg)

@@ -1,4 +1,5 @@
-"""Makers of whole families: elementwise primitives and the promoting functions over them, and linear ones."""
+"""Makers of whole families: elementwise primitives and the promoting functions over them, and "
+"linear ones."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ def elementwise(
         for x in xs:
             if x.shape:
                 if shape and x.shape != shape:
-                    msg = f"{name} got shapes {', '.join(str(x.shape) for x in xs)}: they must be equal or ()"
+                    msg = (
+                        f"{name} got shapes {', '.join(str(x.shape) for x in xs)}: they must be "
+                        "equal or ()"
+                    )
                     raise TypeError(msg)
                 shape = x.shape
         own = xs[-1].dtype
@@ -76,7 +80,8 @@ def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, 
 
 
 def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
-    """Make the promoting function of a primitive of one operand; `floating`: integers are cast first."""
+    """Make the promoting function of a primitive of one operand; `floating`: integers are cast "
+    "first."""
 
     def op(x: Any, /) -> Array:
         if type(x) is Array and is_staging() is EVAL:
@@ -101,7 +106,8 @@ def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
 
 
 def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Array]:
-    """Make the promoting function of a primitive of two operands; `floating`: integers are cast first."""
+    """Make the promoting function of a primitive of two operands; `floating`: integers are cast "
+    "first."""
     keeps_weak = prim.keeps_weak
 
     def op(x: Any, y: Any, /) -> Array:

@@ -22,7 +22,8 @@ KEEPS = {
 
 
 def scalar(value: complex, dtype: np.dtype[Any] | None = None) -> Array:
-    """A Python number as a 0-d Array, weak unless a bool; it follows the other operands to their backend."""
+    """A Python number as a 0-d Array, weak unless a bool; it follows the other operands to their "
+    "backend."""
     own, weak = dtypes.scalar_dtype(value)
     if type(value) is int:
         dtypes.check_fits(value, dtype or own)
@@ -47,7 +48,10 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
     found = backends.by_type(type(x))
     if found is not None:
         return Array(x, found.weak(x))
-    msg = f"{name} must be an array or a number, not {type(x).__name__}: convert it with arrayport.numpy.asarray"
+    msg = (
+        f"{name} must be an array or a number, not {type(x).__name__}: convert it with "
+        "arrayport.numpy.asarray"
+    )
     raise TypeError(msg)
 
 
@@ -115,7 +119,10 @@ def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        msg = f"shapes {', '.join(map(str, shapes))} do not broadcast together: each extent must be equal or 1"
+        msg = (
+            f"shapes {', '.join(map(str, shapes))} do not broadcast together: each extent must be "
+            "equal or 1"
+        )
         raise ValueError(msg) from None
 
 

@@ -52,7 +52,8 @@ full_p = Primitive(
 
 
 def full_like(like: Any, value: complex, shape: Shape | None = None) -> Array:
-    """A number everywhere, with the shape (unless given), dtype and backend of `like` (an Array or Aval)."""
+    """A number everywhere, with the shape (unless given), dtype and backend of `like` (an Array or "
+    "Aval)."""
     params = {
         "shape": like.shape if shape is None else shape,
         "value": value,
@@ -71,15 +72,17 @@ def zeros(like: Any) -> Array:
 
 
 def constant(value: complex, like: Any) -> Array:
-    """A number of `like`'s dtype as a weak 0-d Array, which follows the other operands to their backend."""
+    """A number of `like`'s dtype as a weak 0-d Array, which follows the other operands to their "
+    "backend."""
     return Array(np.array(value, like.dtype), weak=True)
 
 
-# ---------------------------------------------------------------------------------------- broadcast, reshape, transpose
+# ---- broadcast, reshape, transpose
 
 
 def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Array:
-    """Stretch x to `shape`; its axis i becomes axis `dims[i]` (ascending), each of its extent or 1."""
+    """Stretch x to `shape`; its axis i becomes axis `dims[i]` (ascending), each of its extent or "
+    "1."""
     if x.shape == shape:
         return x
     return broadcast_in_dim_p.bind(x, shape=tuple(shape), dims=tuple(dims))
@@ -94,7 +97,10 @@ def _broadcast_abstract(x: Aval, shape: Shape, dims: Shape) -> Aval:
     if len(dims) != len(x.shape) or any(
         n not in (1, shape[d]) for n, d in zip(x.shape, dims, strict=True)
     ):
-        msg = f"cannot broadcast {x.shape} to {shape}: each extent must be 1 or that of its axis in {dims}"
+        msg = (
+            f"cannot broadcast {x.shape} to {shape}: each extent must be 1 or that of its axis in "
+            f"{dims}"
+        )
         raise ValueError(msg)
     return Aval(shape, x.dtype, x.weak)
 

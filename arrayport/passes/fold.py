@@ -1,4 +1,5 @@
-"""Constants: an equation whose operands are all known is computed once, when the Program is compiled."""
+"""Constants: an equation whose operands are all known is computed once, when the Program is "
+"compiled."""
 
 from __future__ import annotations
 

@@ -66,16 +66,23 @@ class BatchTrace(Trace):
         return out if dim is None else BatchTracer(self, out, dim)
 
     def output(self, x: Array, axis: int | None, path: str = "") -> Array:
-        """A result with the batch axis where it is wanted; None: nowhere, which a batched one refuses."""
+        """A result with the batch axis where it is wanted; None: nowhere, which a batched one "
+        "refuses."""
         value, dim = self.pair(x)
         if axis is None:
             if dim is not None:
-                msg = f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends on a mapped argument"
+                msg = (
+                    f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends "
+                    "on a mapped argument"
+                )
                 raise ValueError(msg)
             return value
         rank = len(value.shape) + (dim is None)
         if not -rank <= axis < rank:
-            msg = f"vmap has out_axes={axis} for the output{path}, which with the mapped axis has {rank} axes"
+            msg = (
+                f"vmap has out_axes={axis} for the output{path}, which with the mapped axis has "
+                f"{rank} axes"
+            )
             raise ValueError(msg)
         axis %= rank
         if dim is not None:
@@ -94,8 +101,9 @@ def vmap(
 ) -> Callable[..., Any]:
     """Map a function over an axis of its arguments. Source: `jax.vmap`.
 
-    `in_axes`: an int or None for all arguments, or a tuple with an entry (or a pytree prefix) an argument; keyword
-    arguments are mapped over axis 0. `out_axes` likewise for the results. Raises ValueError for axes that do not fit.
+    `in_axes`: an int or None for all arguments, or a tuple with an entry (or a pytree prefix) an
+    argument; keyword arguments are mapped over axis 0. `out_axes` likewise for the results. Raises
+    ValueError for axes that do not fit.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.vmap(lambda a: a.sum())(anp.ones((2, 3)))
@@ -104,7 +112,10 @@ def vmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     if not (in_axes is None or isinstance(in_axes, int | tuple)):
-        msg = f"vmap needs in_axes to be an int, None or a tuple of them, not {type(in_axes).__name__}"
+        msg = (
+            "vmap needs in_axes to be an int, None or a tuple of them, not "
+            f"{type(in_axes).__name__}"
+        )
         raise TypeError(msg)
     if axis_name is not None:
         options = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
@@ -145,7 +156,10 @@ def vmap(
 
 
 def _named_axes_are_missing(*_args: Any, **_kwargs: Any) -> Any:
-    msg = "vmap with axis_name is not there yet on this backend: collectives over a named axis are missing"
+    msg = (
+        "vmap with axis_name is not there yet on this backend: collectives over a named axis are "
+        "missing"
+    )
     raise NotImplementedError(msg)
 
 
@@ -155,7 +169,10 @@ def _is_none(x: Any) -> bool:
 
 def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[BatchTrace, Any, Any]:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-        msg = f"vmap has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry an argument"
+        msg = (
+            f"vmap has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry "
+            "an argument"
+        )
         raise ValueError(msg)
     leaves, tree = tree_flatten((args, kwargs))
     axes = broadcast_prefix(in_axes, args, is_leaf=_is_none, name="in_axes")
@@ -172,17 +189,26 @@ def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[Bat
         rank = len(x.shape)
         if not isinstance(axis, int) or not -rank <= axis < rank:
             path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
-            msg = f"vmap cannot map axis {axis} (in_axes) of argument {path}, which has shape {x.shape}"
+            msg = (
+                f"vmap cannot map axis {axis} (in_axes) of argument {path}, which has shape "
+                f"{x.shape}"
+            )
             raise ValueError(msg)
         dims.append(axis % rank)
         if size is None:
             size = x.shape[axis]
         elif x.shape[axis] != size:
             path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
-            msg = f"vmap got mapped axes of unequal sizes: argument {path} has {x.shape[axis]} where others have {size}"
+            msg = (
+                f"vmap got mapped axes of unequal sizes: argument {path} has {x.shape[axis]} where "
+                f"others have {size}"
+            )
             raise ValueError(msg)
     if size is None:
-        msg = "vmap needs at least one mapped argument: every entry of in_axes is None (or give axis_size)"
+        msg = (
+            "vmap needs at least one mapped argument: every entry of in_axes is None (or give "
+            "axis_size)"
+        )
         raise ValueError(msg)
     trace = BatchTrace(size)
     mapped = [

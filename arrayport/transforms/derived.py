@@ -1,4 +1,5 @@
-"""Programs from Programs: the derivative, the two halves of a linearization, the batched form. Each is made once."""
+"""Programs from Programs: the derivative, the two halves of a linearization, the batched form. "
+"Each is made once."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def instantiate(
 
 
 def jvp_program(program: Program, nonzero: Mask, forced: Mask) -> tuple[Program, Mask]:
-    """Inputs, then tangents of the nonzero ones -> outputs, then tangents of those nonzero or forced."""
+    """Inputs, then tangents of the nonzero ones -> outputs, then tangents of those nonzero or "
+    "forced."""
 
     def make() -> tuple[Program, Mask]:
         mask: list[bool] = []
@@ -66,7 +68,8 @@ def jvp_program(program: Program, nonzero: Mask, forced: Mask) -> tuple[Program,
 class Linearized:
     """A Program split for differentiation: `first` also returns residuals, `linear` maps (residuals, co)tangents.
 
-    A residual that is an input of `first`, unchanged, is not returned: `forwarded` gives its number, else None.
+    A residual that is an input of `first`, unchanged, is not returned: `forwarded` gives its
+    number, else None.
     """
 
     __slots__ = ("first", "forwarded", "linear", "nonzero_out")
@@ -93,7 +96,8 @@ def linearize_program(
     forward_mode: bool = False,
     accumulate: Mask = (),
 ) -> Linearized:
-    """Split a Program. `linear` takes residuals, initial cotangents of `accumulate`d inputs, then (co)tangents."""
+    """Split a Program. `linear` takes residuals, initial cotangents of `accumulate`d inputs, then "
+    "(co)tangents."""
 
     def make() -> Linearized:
         outer, tape = StagingTrace(), GradTrace(forward_mode)
@@ -137,7 +141,8 @@ def linearize_program(
 
 
 def batch_program(program: Program, size: int, batched: Mask, forced: Mask) -> tuple[Program, Mask]:
-    """The Program over inputs batched at axis 0; so are the outputs that depend on them or are forced."""
+    """The Program over inputs batched at axis 0; so are the outputs that depend on them or are "
+    "forced."""
 
     def make() -> tuple[Program, Mask]:
         mask: list[bool] = []

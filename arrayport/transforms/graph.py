@@ -1,4 +1,5 @@
-"""The graph of a differentiated computation: nodes that hold what the rules will read, run backwards or forwards."""
+"""The graph of a differentiated computation: nodes that hold what the rules will read, run "
+"backwards or forwards."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 class Node:
     """One traced operation: what its rules will read, and the nodes of its operands (None where constant).
 
-    Only tracers hold their node and only nodes hold their operands', so what no longer leads to an output is freed
-    during the forward pass, and what the backward pass has used is freed as it goes: no tape keeps it.
+    Only tracers hold their node and only nodes hold their operands', so what no longer leads to an
+    output is freed during the forward pass, and what the backward pass has used is freed as it
+    goes: no tape keeps it.
     """
 
     __slots__ = ("order", "parents", "pull", "push", "saved")
@@ -64,7 +66,8 @@ class GradTracer(Tracer):
 
 
 class GradTrace(Trace):
-    """Records nodes; each node's linear map runs later, forwards (linearize) or backwards (vjp), by the same rules."""
+    """Records nodes; each node's linear map runs later, forwards (linearize) or backwards (vjp), "
+    "by the same rules."""
 
     def __init__(self, forward: bool = False) -> None:
         super().__init__()
@@ -194,7 +197,8 @@ class GradTrace(Trace):
     def process_many(
         self, prim: Primitive, xs: list[Array], parents: list[Node | None], params: dict[str, Any]
     ) -> list[Array]:
-        """An operation with several outputs: one node for it and one for each output picked from it."""
+        """An operation with several outputs: one node for it and one for each output picked from "
+        "it."""
         if isinstance(prim, Holder):
             outs, nonzero, linear = prim.linearize(
                 [p is not None for p in parents], xs, params, self.forward
@@ -218,7 +222,8 @@ class GradTrace(Trace):
         ]
 
 
-# The rules by kind. A pull maps the node's cotangent to its parents'; a push maps its parents' tangents to its own.
+# The rules by kind. A pull maps the node's cotangent to its parents'; a push maps its parents'
+# tangents to its own.
 
 Cotangent = Any  # Array | Sparse | None, or (number, Array) from a pick
 
@@ -296,7 +301,8 @@ def push_linear(node: Node, ts: Sequence[Array | None]) -> Array | None:
 
 
 def pull_general(node: Node, g: Array) -> Sequence[Cotangent]:
-    """The transpose of a jvp rule: it is linear, so its vjp at zero (or anywhere) is its transpose."""
+    """The transpose of a jvp rule: it is linear, so its vjp at zero (or anywhere) is its "
+    "transpose."""
     prim, ans, xs, params, traced = node.saved
     return _transpose(lambda ts: [prim.jvp(ts, ans, *xs, **params)], [g], xs, traced)
 
@@ -360,13 +366,12 @@ class Parts:
 
     def total(self) -> Array:
         """The dense sum."""
-        return scatter_all(
-            zeros(self.parts[0].like) if self.dense is None else self.dense, self.parts
-        )
+        return scatter_all(self.dense, self.parts)
 
 
 class Cotangents(dict[Any, Any]):
-    """Cotangents by key, summed; a sum made here is ours, so what follows is added to it in place."""
+    """Cotangents by key, summed; a sum made here is ours, so what follows is added to it in "
+    "place."""
 
     __slots__ = ("owned",)
 
@@ -404,7 +409,8 @@ def _plain(x: Any) -> bool:
 def backward(
     seeds: list[tuple[Node, Array]], inputs: Sequence[Node], initial: Sequence[Array | None] = ()
 ) -> list[Array | None]:
-    """Cotangents of the inputs, given the outputs'; empties `seeds`. Nodes are visited last to first, then dropped."""
+    """Cotangents of the inputs, given the outputs'; empties `seeds`. Nodes are visited last to "
+    "first, then dropped."""
     pending = Cotangents()
     nodes: dict[int, Any] = {}
     for leaf, start in zip(inputs, initial, strict=False):

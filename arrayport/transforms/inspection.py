@@ -59,7 +59,8 @@ class ShapeDtypeStruct:
 
 
 def typed(x: Any) -> Aval:
-    """The type of a leaf: an Array, a number, a NumPy array or anything with a shape and a dtype."""
+    """The type of a leaf: an Array, a number, a NumPy array or anything with a shape and a "
+    "dtype."""
     if isinstance(x, Array | ShapeDtypeStruct):
         return aval_of(x)
     if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, np.ndarray | np.generic):

@@ -24,8 +24,9 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """Make the Jacobian of a function by forward mode, a column at a time. Source: `jax.jacfwd`.
 
-    Each output leaf holds, for each input leaf, an array of shape (*output.shape, *input.shape). Best for functions
-    with fewer inputs than outputs. Raises TypeError for inputs that are not real (complex if `holomorphic`).
+    Each output leaf holds, for each input leaf, an array of shape (*output.shape, *input.shape).
+    Best for functions with fewer inputs than outputs. Raises TypeError for inputs that are not real
+    (complex if `holomorphic`).
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.jacfwd(lambda x: x * x)(anp.array([1.0, 2.0]))

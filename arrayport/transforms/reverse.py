@@ -1,4 +1,5 @@
-"""Reverse mode and linearization of functions: grad, value_and_grad, vjp, linearize, jvp's public face."""
+"""Reverse mode and linearization of functions: grad, value_and_grad, vjp, linearize, jvp's public "
+"face."""
 
 from __future__ import annotations
 
@@ -32,9 +33,9 @@ def value_and_grad(
 ) -> Callable[..., Any]:
     """Make a function that gives the value of a scalar function and its gradient. Source: `jax.value_and_grad`.
 
-    `argnums`: the argument, or several; each a pytree of real floating arrays (complex ones if `holomorphic`,
-    integers too if `allow_int`). `has_aux`: `fun` returns (value, anything). Raises TypeError for other inputs and
-    for a value that is not a real scalar.
+    `argnums`: the argument, or several; each a pytree of real floating arrays (complex ones if
+    `holomorphic`, integers too if `allow_int`). `has_aux`: `fun` returns (value, anything). Raises
+    TypeError for other inputs and for a value that is not a real scalar.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.value_and_grad(lambda x: (x**2).sum())(anp.array([1.0, 2.0]))
@@ -116,7 +117,10 @@ def _chosen(args: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
     try:
         return [args[n] for n in numbers]
     except IndexError:
-        msg = f"grad has argnums={numbers} but the function was called with {len(args)} positional arguments"
+        msg = (
+            f"grad has argnums={numbers} but the function was called with {len(args)} positional "
+            "arguments"
+        )
         raise ValueError(msg) from None
 
 
@@ -128,7 +132,10 @@ def _input(trace: GradTrace, x: Any, holomorphic: bool, allow_int: bool) -> Arra
     if k == "c":
         if holomorphic:
             return trace.input(x)
-        msg = f"grad needs real inputs, got {aval_of(x)}: pass holomorphic=True, or differentiate real and imaginary parts"
+        msg = (
+            f"grad needs real inputs, got {aval_of(x)}: pass holomorphic=True, or differentiate "
+            "real and imaginary parts"
+        )
         raise TypeError(msg)
     if k == "f":
         msg = f"grad with holomorphic=True needs complex inputs, got {aval_of(x)}"
@@ -136,7 +143,8 @@ def _input(trace: GradTrace, x: Any, holomorphic: bool, allow_int: bool) -> Arra
     if allow_int:
         return x
     msg = (
-        f"grad needs real floating inputs, got {aval_of(x)} at {user_line()}: cast it (x.astype('float32')), "
+        f"grad needs real floating inputs, got {aval_of(x)} at {user_line()}: cast it "
+        "(x.astype('float32')), "
         "choose other argnums, or pass allow_int=True"
     )
     raise TypeError(msg)
@@ -178,7 +186,10 @@ def _align(found: Sequence[Array | None], inputs: Sequence[Any]) -> list[Array |
 
 def _with_aux(out: Any) -> tuple[Any, Any]:
     if not isinstance(out, tuple) or len(out) != 2:
-        msg = f"with has_aux=True the function must return a pair (value, aux), not {type(out).__name__}"
+        msg = (
+            "with has_aux=True the function must return a pair (value, aux), not "
+            f"{type(out).__name__}"
+        )
         raise TypeError(msg)
     return out
 
@@ -190,7 +201,10 @@ def _unwrap(trace: GradTrace, x: Any) -> Any:
 def _scalar(out: Any, holomorphic: bool) -> Any:
     if not isinstance(out, Array) or out.shape != ():
         what = aval_of(out) if isinstance(out, Array) else type(out).__name__
-        msg = f"grad needs a function with a scalar value, this one gave {what}: sum it, or use jacrev, vjp"
+        msg = (
+            f"grad needs a function with a scalar value, this one gave {what}: sum it, or use "
+            "jacrev, vjp"
+        )
         raise TypeError(msg)
     if kind(out.dtype) != ("c" if holomorphic else "f"):
         wanted = "complex with holomorphic=True" if holomorphic else "real floating"
@@ -212,7 +226,7 @@ def _gradient(ct: Array | None, x: Any) -> Any:
     return ct if ct.weak is x.weak else convert(ct, x.dtype, x.weak)
 
 
-# ---------------------------------------------------------------------------------------- vjp, linearize, jvp
+# ---- vjp, linearize, jvp
 
 
 def vjp(
@@ -220,8 +234,8 @@ def vjp(
 ) -> Any:
     """Value of a function, and the map from cotangents of its output to those of its inputs. Source: `jax.vjp`.
 
-    The map gives a tuple with a cotangent an input, and may be called often. Raises TypeError or ValueError for a
-    cotangent that does not match the output.
+    The map gives a tuple with a cotangent an input, and may be called often. Raises TypeError or
+    ValueError for a cotangent that does not match the output.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> value, pull = ap.vjp(lambda x, y: x * y, 3.0, 4.0)
@@ -278,7 +292,10 @@ def _linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     def push(*tangents: Any) -> Any:
         ts, given = tree_flatten(tangents)
         if given != tree:
-            msg = f"the tangents given to a linearized function have structure {given}, its inputs have {tree}"
+            msg = (
+                f"the tangents given to a linearized function have structure {given}, its inputs "
+                f"have {tree}"
+            )
             raise ValueError(msg)
         pairs = [
             (x.node, _matching(t, x, "tangent", "input"))
@@ -332,15 +349,18 @@ def _trace(fun: Callable[..., Any], primals: Any, *, forward_mode: bool, has_aux
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Value of a function and its derivative along tangents. Source: `jax.jvp`.
 
-    `primals` and `tangents` are tuples or lists, an entry an argument. Raises TypeError or ValueError where a tangent
-    does not match its primal in structure, shape or dtype.
+    `primals` and `tangents` are tuples or lists, an entry an argument. Raises TypeError or
+    ValueError where a tangent does not match its primal in structure, shape or dtype.
 
     >>> import arrayport as ap
     >>> ap.jvp(lambda x: x * x, (3.0,), (1.0,))[1]
     Array(6., dtype=float32, weak_type=True)
     """
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        msg = "jvp needs primals and tangents as tuples or lists, with an entry an argument of the function"
+        msg = (
+            "jvp needs primals and tangents as tuples or lists, with an entry an argument of the "
+            "function"
+        )
         raise TypeError(msg)
     return run_on_engine("jvp", _jvp, (primals, tangents), fun, primals, tangents, has_aux=has_aux)
 
@@ -361,7 +381,10 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = F
         elif getattr(t, "dtype", None) == float0:
             ins.append(value)
         else:
-            msg = f"the primal {aval_of(value)} of an integer or bool dtype needs a tangent of dtype float0, not {t!r}"
+            msg = (
+                f"the primal {aval_of(value)} of an integer or bool dtype needs a tangent of dtype "
+                f"float0, not {t!r}"
+            )
             raise TypeError(msg)
     out = fun(*tree_unflatten(tree, ins))
     aux = None

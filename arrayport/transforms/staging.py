@@ -29,7 +29,8 @@ class StagingTracer(Tracer):
 
 
 class StagingTrace(Trace):
-    """Writes a Program. While it is the `staging` trace every operation lands in it, whatever its operands."""
+    """Writes a Program. While it is the `staging` trace every operation lands in it, whatever its "
+    "operands."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +47,8 @@ class StagingTrace(Trace):
         return StagingTracer(self, Var(aval.shape, aval.dtype, aval.weak))
 
     def atom(self, x: Array) -> Var | Literal:
-        """What stands for x in the Program: its variable, a literal, or a new input for another trace's tracer."""
+        """What stands for x in the Program: its variable, a literal, or a new input for another "
+        "trace's tracer."""
         if type(x) is StagingTracer and x.trace is self:
             return x.var
         if not isinstance(x, Tracer):
@@ -58,7 +60,8 @@ class StagingTrace(Trace):
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         if self.closed:
             msg = (
-                f"a traced value was used at {user_line()} after the function that made it had returned "
+                f"a traced value was used at {user_line()} after the function that made it had "
+                "returned "
                 f"(in {prim.name}): return it from that function instead of storing it"
             )
             raise UnexpectedTracerError(msg)
@@ -89,7 +92,8 @@ class StagingTrace(Trace):
 
 
 def stage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> tuple[Program, list[Tracer]]:
-    """Trace a function of flat Arrays; what it captured of enclosing traces comes first among the inputs."""
+    """Trace a function of flat Arrays; what it captured of enclosing traces comes first among the "
+    "inputs."""
     trace = StagingTrace()
     ins = [trace.input(a) for a in avals]
     with stage_into(trace):

@@ -1,1 +1,2 @@
-"""What NumPy and CuPy share: kernels written against an array namespace, the executor, the backend's form."""
+"""What NumPy and CuPy share: kernels written against an array namespace, the executor, the "
+"backend's form."""

@@ -1,4 +1,5 @@
-"""ArrayBackend, the form of the backends whose arrays behave as NumPy's: NumPy, CuPy, simulated CuPy."""
+"""ArrayBackend, the form of the backends whose arrays behave as NumPy's: NumPy, CuPy, simulated "
+"CuPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Kernel, the row of the tables that NumPy and CuPy share, and how a row becomes a function of raw arrays."""
+"""Kernel, the row of the tables that NumPy and CuPy share, and how a row becomes a function of raw "
+"arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Lib:
 class Kernel:
     """How a primitive runs on raw arrays: a name in `xp`, or a function `(lib, *raws, **params)`.
 
-    A kernel never writes to its operands; the executor of Programs reads from the other fields what else is safe.
+    A kernel never writes to its operands; the executor of Programs reads from the other fields what
+    else is safe.
     """
 
     run: str | Callable[..., Any]
@@ -60,7 +62,8 @@ def ufunc(name: str) -> Kernel:
 def through_float32(
     kernel: Callable[..., Any], outs: Sequence[np.dtype[Any]], many: bool
 ) -> Callable[..., Any]:
-    """A kernel that computes on 16- and 8-bit floats as float32, which is quicker and rounds once."""
+    """A kernel that computes on 16- and 8-bit floats as float32, which is quicker and rounds "
+    "once."""
 
     def run(*raws: Any, **params: Any) -> Any:
         wide = [r.astype(FLOAT32) if r.dtype in NARROW else r for r in raws]
