@@ -140,7 +140,7 @@ class PyTreeDef:
 
         Raises ValueError, naming the path, where it has another node than `tree`.
         """
-        return _up_to(self, tree, f"the tree does not start with the structure {self!r}")
+        return _up_to(self, tree, "the tree does not start with this structure")
 
 
 _LEAF_DEF = PyTreeDef(_LEAF, 1)
