@@ -1,0 +1,124 @@
+"""Sorting: by one key or several, the order that sorts, and the largest elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.lib.array_utils import normalize_axis_index
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array, Aval
+from arrayport.core.primitive import Primitive
+from arrayport.ops.creation import iota_like
+from arrayport.ops.indexing import take_along
+from arrayport.ops.promotion import lift, lift_all
+from arrayport.ops.structure import batch_to_front, convert
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:  # noqa: ARG001
+    """Sort along an axis; of several operands the first `num_keys` decide. Source: `jax.lax.sort`.
+
+    Gives an Array for an Array and a tuple for a sequence. Ascending; NaN comes last, zeros of both
+    signs are equal, complex numbers go by their real, then their imaginary parts. What is equal
+    keeps its order, whatever `is_stable` says. Raises TypeError for shapes that differ.
+
+    >>> from arrayport import lax
+    >>> lax.sort((lax.full((3,), 1), lax.iota("int32", 3)), num_keys=1)[1]
+    Array([0, 1, 2], dtype=int32)
+    """
+    single = not isinstance(operand, tuple | list)
+    xs = lift_all((operand,) if single else operand)
+    if not 1 <= num_keys <= len(xs):
+        raise ValueError(
+            f"sort of {len(xs)} operands needs num_keys from 1 to that, not {num_keys}"
+        )
+    if any(x.shape != xs[0].shape for x in xs):
+        raise TypeError(
+            f"sort needs operands of one shape, not {', '.join(str(x.shape) for x in xs)}"
+        )
+    dimension = normalize_axis_index(dimension, len(xs[0].shape))
+    outs = sort_p.bind(*xs, dimension=dimension, num_keys=num_keys)
+    return outs[0] if single else tuple(outs)
+
+
+def _sort_batch(size: int, xs: Any, dims: Any, /, dimension: int, num_keys: int) -> Any:
+    ys = [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
+    return sort_p.bind(*ys, dimension=dimension + 1, num_keys=num_keys), [0] * len(ys)
+
+
+def _sort_jvp(
+    ts: Sequence[Array | None], _ans: Any, *xs: Array, dimension: int, num_keys: int
+) -> list[Array | None]:
+    """Tangents go where their values went."""
+    places = iota_like(xs[0], dtypes.int32, dimension)
+    order = sort_p.bind(*xs[:num_keys], places, dimension=dimension, num_keys=num_keys)[-1]
+    return [None if t is None else take_along(t, order, dimension) for t in ts]
+
+
+sort_p = Primitive(
+    "sort",
+    lambda *xs, dimension, num_keys: [  # noqa: ARG005 - a rule takes all parameters
+        Aval(x.shape, x.dtype, all(y.weak for y in xs)) for x in xs
+    ],
+    _sort_batch,
+    jvp=_sort_jvp,
+    many=True,
+)
+
+
+def argsort(operand: Any, dimension: int = -1, index_dtype: Any = "int32") -> Array:
+    """Give the order of indices along an axis that sorts it, as `sort` does; equals keep theirs.
+
+    >>> from arrayport import lax
+    >>> argsort(lax.full((3,), 1.0))
+    Array([0, 1, 2], dtype=int32)
+    """
+    x = lift(operand, None, "operand")
+    dimension = normalize_axis_index(dimension, len(x.shape))
+    places = iota_like(x, dtypes.canonicalize(index_dtype), dimension)
+    return sort_p.bind(x, places, dimension=dimension, num_keys=1)[1]
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+    """Give the k largest elements along an axis, descending, and their indices (int32).
+
+    Of equal elements the lower index comes first. Floats are in total order: NaN above all, 0.0
+    above -0.0. Raises ValueError for a k that does not fit, TypeError for complex numbers.
+    Source: `jax.lax.top_k`.
+
+    >>> from arrayport import lax
+    >>> lax.top_k(lax.iota("int32", 5), 2)
+    (Array([4, 3], dtype=int32), Array([4, 3], dtype=int32))
+    """
+    x = lift(operand, None, "operand")
+    if dtypes.is_complex(x.dtype):
+        raise TypeError(
+            "top_k does not order complex numbers: take it of their modulus or real part"
+        )
+    axis = normalize_axis_index(axis, len(x.shape))
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(
+            f"top_k needs k from 0 to {x.shape[axis]}, the extent of axis {axis}, not {k}"
+        )
+    values, indices = top_k_p.bind(x, k=int(k), axis=axis)
+    return convert(values, x.dtype, x.weak), indices
+
+
+def _top_k_abstract(x: Any, k: int, axis: int) -> list[Aval]:
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    return [Aval(shape, x.dtype), Aval(shape, dtypes.int32)]
+
+
+def _top_k_batch(_size: int, xs: Any, dims: Any, /, k: int, axis: int) -> Any:
+    return top_k_p.bind(xs[0], k=k, axis=axis + (axis >= dims[0])), [dims[0]] * 2
+
+
+top_k_p = Primitive(
+    "top_k",
+    _top_k_abstract,
+    _top_k_batch,
+    jvp=lambda ts, ans, _x, k, axis: [take_along(ts[0], ans[1], axis), None],  # noqa: ARG005
+    many=True,
+    keeps_weak=False,
+)
