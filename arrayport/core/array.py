@@ -19,6 +19,7 @@ from arrayport.core.errors import (
     TracerIntegerConversionError,
     user_line,
 )
+from arrayport.core.methods import Methods
 
 if TYPE_CHECKING:
     from arrayport.core.trace import Trace
@@ -41,7 +42,7 @@ def aval_of(x: Any) -> Aval:
     return Aval(x.shape, x.dtype, x.weak)
 
 
-class Array:
+class Array(Methods):
     """An immutable array: a raw value of some backend, and whether its dtype is weak.
 
     Made by `arrayport.numpy.asarray` and every operation, not by calling this class.
@@ -94,8 +95,8 @@ class Array:
 
     @property
     def native(self) -> Any:
-        """The backend's own array; writing to it is the caller's own risk."""
-        return self.concrete()
+        """The backend's own array or tracer; writing to it is the caller's own risk."""
+        return self.concrete() if isinstance(self, Tracer) else self.raw
 
     @property
     def device(self) -> backends.Device:
@@ -136,135 +137,17 @@ class Array:
         self, error: type[Exception] = ConcretizationTypeError, use: str = "a value"
     ) -> Any:
         """The raw value; a tracer that has none raises `error`, naming the `use`."""
-        return self.raw
+        raw = self.raw
+        value = raw if type(raw) is np.ndarray else home(raw).concrete(raw)
+        if value is None:
+            raise no_value(self, error, use)
+        return value
 
     def block_until_ready(self) -> Array:
         """Wait for the value to be there, and give the array back."""
         raw = self.concrete()
         home(raw).wait(raw)
         return self
-
-    # ------------------------------------------------------------------------------------ operators
-
-    def __add__(self, other: Any) -> Array:
-        return hooks.operators.add(self, other)
-
-    def __radd__(self, other: Any) -> Array:
-        return hooks.operators.add(other, self)
-
-    def __sub__(self, other: Any) -> Array:
-        return hooks.operators.subtract(self, other)
-
-    def __rsub__(self, other: Any) -> Array:
-        return hooks.operators.subtract(other, self)
-
-    def __mul__(self, other: Any) -> Array:
-        return hooks.operators.multiply(self, other)
-
-    def __rmul__(self, other: Any) -> Array:
-        return hooks.operators.multiply(other, self)
-
-    def __truediv__(self, other: Any) -> Array:
-        return hooks.operators.true_divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> Array:
-        return hooks.operators.true_divide(other, self)
-
-    def __floordiv__(self, other: Any) -> Array:
-        return hooks.operators.floor_divide(self, other)
-
-    def __rfloordiv__(self, other: Any) -> Array:
-        return hooks.operators.floor_divide(other, self)
-
-    def __mod__(self, other: Any) -> Array:
-        return hooks.operators.remainder(self, other)
-
-    def __rmod__(self, other: Any) -> Array:
-        return hooks.operators.remainder(other, self)
-
-    def __divmod__(self, other: Any) -> Array:
-        return hooks.operators.divmod(self, other)
-
-    def __rdivmod__(self, other: Any) -> Array:
-        return hooks.operators.divmod(other, self)
-
-    def __pow__(self, other: Any) -> Array:
-        return hooks.operators.power(self, other)
-
-    def __rpow__(self, other: Any) -> Array:
-        return hooks.operators.power(other, self)
-
-    def __matmul__(self, other: Any) -> Array:
-        return hooks.operators.matmul(self, other)
-
-    def __rmatmul__(self, other: Any) -> Array:
-        return hooks.operators.matmul(other, self)
-
-    def __and__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_and(self, other)
-
-    def __rand__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_and(other, self)
-
-    def __or__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_or(self, other)
-
-    def __ror__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_or(other, self)
-
-    def __xor__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_xor(self, other)
-
-    def __rxor__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_xor(other, self)
-
-    def __lshift__(self, other: Any) -> Array:
-        return hooks.operators.left_shift(self, other)
-
-    def __rlshift__(self, other: Any) -> Array:
-        return hooks.operators.left_shift(other, self)
-
-    def __rshift__(self, other: Any) -> Array:
-        return hooks.operators.right_shift(self, other)
-
-    def __rrshift__(self, other: Any) -> Array:
-        return hooks.operators.right_shift(other, self)
-
-    def __eq__(self, other: object) -> Array:  # type: ignore[override]
-        return hooks.operators.equal(self, other)
-
-    def __ne__(self, other: object) -> Array:  # type: ignore[override]
-        return hooks.operators.not_equal(self, other)
-
-    def __lt__(self, other: Any) -> Array:
-        return hooks.operators.less(self, other)
-
-    def __le__(self, other: Any) -> Array:
-        return hooks.operators.less_equal(self, other)
-
-    def __gt__(self, other: Any) -> Array:
-        return hooks.operators.greater(self, other)
-
-    def __ge__(self, other: Any) -> Array:
-        return hooks.operators.greater_equal(self, other)
-
-    def __neg__(self) -> Array:
-        return hooks.operators.negative(self)
-
-    def __pos__(self) -> Array:
-        return hooks.operators.positive(self)
-
-    def __abs__(self) -> Array:
-        return hooks.operators.abs(self)
-
-    def __invert__(self) -> Array:
-        return hooks.operators.invert(self)
-
-    def __round__(self, ndigits: int | None = None) -> Array:
-        return hooks.operators.round(self, ndigits or 0)
-
-    def __getitem__(self, key: Any) -> Array:
-        return hooks.operators.getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         msg = f"an Array cannot change: write x = x.at[{_shown(key)}].set(...) ({user_line()})"
@@ -291,6 +174,15 @@ class Array:
     def __contains__(self, item: Any) -> bool:
         return bool(hooks.operators.any(hooks.operators.equal(self, item)))
 
+    def delete(self) -> None:
+        """Give the memory up; every later use raises RuntimeError."""
+        if not self.is_deleted():
+            self.raw = Deleted(str(aval_of(self)))
+
+    def is_deleted(self) -> bool:
+        """Whether the array was deleted, or given away by a donating `jit`."""
+        return type(self.raw) is Deleted
+
     # ---- to Python, NumPy, others
 
     def __bool__(self) -> bool:
@@ -316,7 +208,7 @@ class Array:
         return home(raw).to_numpy(raw).__index__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        raw = self.concrete(TracerArrayConversionError, "a NumPy array")
+        raw = self.raw
         host = home(raw).to_numpy(raw)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
@@ -368,9 +260,11 @@ class Array:
         return format(self.item(), spec) if spec and not self.shape else str(self)
 
     def __str__(self) -> str:
-        return str(self.__array__())
+        return repr(self) if _traced(self) else str(self.__array__())
 
     def __repr__(self) -> str:
+        if _traced(self):
+            return f"Array<{aval_of(self)}>"
         body = np.array2string(self.__array__(), separator=", ", prefix="Array(")
         return f"Array({body}, dtype={self.dtype}{', weak_type=True' if self.weak else ''})"
 
@@ -386,166 +280,19 @@ class Array:
         """The elements as bytes."""
         return self.__array__().tobytes(order)
 
-    def all(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.all` of this array."""
-        return hooks.operators.all(self, *args, **kwargs)
 
-    def any(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.any` of this array."""
-        return hooks.operators.any(self, *args, **kwargs)
+class Deleted:
+    """Stands for the raw value of an Array that was deleted."""
 
-    def argmax(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.argmax` of this array."""
-        return hooks.operators.argmax(self, *args, **kwargs)
+    def __init__(self, what: str) -> None:
+        self._what = what
 
-    def argmin(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.argmin` of this array."""
-        return hooks.operators.argmin(self, *args, **kwargs)
-
-    def argpartition(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.argpartition` of this array."""
-        return hooks.operators.argpartition(self, *args, **kwargs)
-
-    def argsort(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.argsort` of this array."""
-        return hooks.operators.argsort(self, *args, **kwargs)
-
-    def astype(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.astype` of this array."""
-        return hooks.operators.astype(self, *args, **kwargs)
-
-    def choose(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.choose` of this array."""
-        return hooks.operators.choose(self, *args, **kwargs)
-
-    def clip(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.clip` of this array."""
-        return hooks.operators.clip(self, *args, **kwargs)
-
-    def compress(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.compress` of this array."""
-        return hooks.operators.compress(self, *args, **kwargs)
-
-    def conj(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.conj` of this array."""
-        return hooks.operators.conj(self, *args, **kwargs)
-
-    def conjugate(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.conjugate` of this array."""
-        return hooks.operators.conjugate(self, *args, **kwargs)
-
-    def copy(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.copy` of this array."""
-        return hooks.operators.copy(self, *args, **kwargs)
-
-    def cumprod(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.cumprod` of this array."""
-        return hooks.operators.cumprod(self, *args, **kwargs)
-
-    def cumsum(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.cumsum` of this array."""
-        return hooks.operators.cumsum(self, *args, **kwargs)
-
-    def diagonal(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.diagonal` of this array."""
-        return hooks.operators.diagonal(self, *args, **kwargs)
-
-    def dot(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.dot` of this array."""
-        return hooks.operators.dot(self, *args, **kwargs)
-
-    def flatten(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.flatten` of this array."""
-        return hooks.operators.flatten(self, *args, **kwargs)
-
-    def max(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.max` of this array."""
-        return hooks.operators.max(self, *args, **kwargs)
-
-    def mean(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.mean` of this array."""
-        return hooks.operators.mean(self, *args, **kwargs)
-
-    def min(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.min` of this array."""
-        return hooks.operators.min(self, *args, **kwargs)
-
-    def nonzero(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.nonzero` of this array."""
-        return hooks.operators.nonzero(self, *args, **kwargs)
-
-    def prod(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.prod` of this array."""
-        return hooks.operators.prod(self, *args, **kwargs)
-
-    def ptp(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.ptp` of this array."""
-        return hooks.operators.ptp(self, *args, **kwargs)
-
-    def ravel(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.ravel` of this array."""
-        return hooks.operators.ravel(self, *args, **kwargs)
-
-    def repeat(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.repeat` of this array."""
-        return hooks.operators.repeat(self, *args, **kwargs)
-
-    def round(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.round` of this array."""
-        return hooks.operators.round(self, *args, **kwargs)
-
-    def searchsorted(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.searchsorted` of this array."""
-        return hooks.operators.searchsorted(self, *args, **kwargs)
-
-    def sort(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.sort` of this array."""
-        return hooks.operators.sort(self, *args, **kwargs)
-
-    def squeeze(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.squeeze` of this array."""
-        return hooks.operators.squeeze(self, *args, **kwargs)
-
-    def std(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.std` of this array."""
-        return hooks.operators.std(self, *args, **kwargs)
-
-    def sum(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.sum` of this array."""
-        return hooks.operators.sum(self, *args, **kwargs)
-
-    def swapaxes(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.swapaxes` of this array."""
-        return hooks.operators.swapaxes(self, *args, **kwargs)
-
-    def take(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.take` of this array."""
-        return hooks.operators.take(self, *args, **kwargs)
-
-    def trace(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.trace` of this array."""
-        return hooks.operators.trace(self, *args, **kwargs)
-
-    def var(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.var` of this array."""
-        return hooks.operators.var(self, *args, **kwargs)
-
-    def view(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.view` of this array."""
-        return hooks.operators.view(self, *args, **kwargs)
-
-    def to_device(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.to_device` of this array."""
-        return hooks.operators.to_device(self, *args, **kwargs)
-
-    def reshape(self, *shape: Any, order: str = "C") -> Array:
-        """`arrayport.numpy.reshape`; the shape may be given as several integers."""
-        return hooks.operators.reshape(self, shape[0] if len(shape) == 1 else shape, order)
-
-    def transpose(self, *axes: Any) -> Array:
-        """`arrayport.numpy.transpose`; the axes may be given as several integers."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return hooks.operators.transpose(self, order)
+    def __getattr__(self, name: str) -> Any:
+        msg = (
+            f"an array of {self._what} was used at {user_line()} after it was deleted or donated: "
+            "keep a copy, or do not donate it (donate_argnums)"
+        )
+        raise RuntimeError(msg)
 
 
 class Tracer(Array):
@@ -560,14 +307,7 @@ class Tracer(Array):
     def concrete(
         self, error: type[Exception] = ConcretizationTypeError, use: str = "a value"
     ) -> Any:
-        advice = ADVICE.get(
-            error, "compute it outside the traced function, or make it a static argument"
-        )
-        msg = (
-            f"a traced array of {aval_of(self)} was used as {use} at {user_line()}, but it has no "
-            f"value yet: {advice}"
-        )
-        raise error(msg)
+        raise no_value(self, error, use)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         error, use = TracerArrayConversionError, "a NumPy array"
@@ -590,6 +330,17 @@ ADVICE: dict[type[Exception], str] = {
 }
 
 
+def no_value(x: Array, error: type[Exception], use: str) -> Exception:
+    """The error for a use of a traced array that needs its value."""
+    advice = ADVICE.get(
+        error, "compute it outside the traced function, or make it a static argument"
+    )
+    return error(
+        f"a traced array of {aval_of(x)} was used as {use} at {user_line()}, but it has no "
+        f"value yet: {advice}"
+    )
+
+
 def home(raw: Any) -> backends.Backend:
     """The backend of a raw value."""
     found = backends.by_type(type(raw))
@@ -597,6 +348,11 @@ def home(raw: Any) -> backends.Backend:
         msg = f"{type(raw).__module__}.{type(raw).__name__} is no backend's array"
         raise TypeError(msg)
     return found
+
+
+def _traced(x: Array) -> bool:
+    """Whether the raw value of an Array is a tracer of the backend's own."""
+    return type(x.raw) is not np.ndarray and home(x.raw).concrete(x.raw) is not x.raw
 
 
 def restore(host: np.ndarray[Any, Any], weak: bool, name: str) -> Array:

@@ -98,6 +98,10 @@ class Backend:
         """Whether a raw array itself says that its dtype is weak."""
         return False
 
+    def concrete(self, raw: Any) -> Any:
+        """Give a raw array itself, or the value of one that the library traces: None if it has none."""
+        return raw
+
     def kernel(self, prim: Primitive) -> Callable[..., Any]:
         """Look a kernel up; a missing or refused one raises UnsupportedOnBackendError with the "
         "reason."""

@@ -172,37 +172,34 @@ _DEFAULTDICT = NodeType(
 )
 _BUILT_IN = (NONE, TUPLE, LIST, DICT, _ORDERED_DICT, _DEFAULTDICT)
 
-# Every class that was met so far: its node type, or False for those whose objects are leaves.
-known: dict[type, NodeType | Literal[False]] = {node.cls: node for node in _BUILT_IN}
 _registered: list[NodeType] = []
 _listeners: list[Callable[[NodeType], None]] = []
 _finders: list[Callable[[type], None]] = []
 
 
-def classify(cls: Any) -> NodeType | Literal[False]:
-    """Decide about a class that was not met before."""
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        known[cls] = NodeType(
-            cls,
-            lambda x: (x, None),
-            lambda _aux, children: cls(*children),
-            keys=lambda _aux, _count: map(GetAttrKey, cls._fields),
-        )
-    else:
-        for find in _finders:
-            find(cls)
-        known.setdefault(cls, False)
-    return known[cls]
+class _Classes(dict[type, "NodeType | Literal[False]"]):
+    """Every class that was met so far: its node type, or False if its objects are leaves."""
+
+    def __missing__(self, cls: Any) -> NodeType | Literal[False]:
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            self[cls] = NodeType(
+                cls,
+                lambda x: (x, None),
+                lambda _aux, children: cls(*children),
+                keys=lambda _aux, _count: map(GetAttrKey, cls._fields),
+            )
+        else:
+            for find in _finders:
+                find(cls)
+            self.setdefault(cls, False)
+        return self[cls]
 
 
-def node_of(x: Any) -> NodeType | Literal[False]:
-    """Return the node type of an object, or False if it is a leaf."""
-    node = known.get(type(x))
-    return classify(type(x)) if node is None else node
+node_types = _Classes({node.cls: node for node in _BUILT_IN})
 
 
 def _node_type(cls: type) -> NodeType:
-    node = known.get(cls) or classify(cls)
+    node = node_types[cls]
     if not node:
         raise ValueError(f"{cls.__name__} is not registered as a pytree node in this process")
     return node
@@ -211,9 +208,9 @@ def _node_type(cls: type) -> NodeType:
 def _add(node: NodeType) -> NodeType:
     if not isinstance(node.cls, type):
         raise TypeError(f"a pytree node type is a class, not {node.cls!r}")
-    if known.get(node.cls):
+    if node_types.get(node.cls):
         raise ValueError(f"{node.cls.__name__} is registered as a pytree node already")
-    known[node.cls] = node
+    node_types[node.cls] = node
     return node
 
 
@@ -245,8 +242,8 @@ def on_unknown(callback: Callable[[type], None]) -> None:
     Classes that were taken for leaves before are asked about again.
     """
     _finders.append(callback)
-    for cls in [cls for cls, node in known.items() if node is False]:
-        del known[cls]
+    for cls in [cls for cls, node in node_types.items() if node is False]:
+        del node_types[cls]
 
 
 def _register(node: NodeType) -> None:

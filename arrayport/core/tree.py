@@ -20,10 +20,8 @@ from arrayport.core.nodes import (
     NodeType,
     SequenceKey,
     adopt,
-    classify,
     keystr,
-    known,
-    node_of,
+    node_types,
     on_register,
     on_unknown,
     register_dataclass,
@@ -186,7 +184,7 @@ def _flatten_up_to(structure: _Structure, tree: Any, subtrees: list[Any]) -> boo
     if structure is _LEAF:
         subtrees.append(tree)
         return True
-    if structure[0] is not node_of(tree):
+    if structure[0] is not node_types[type(tree)]:
         return False
     node, aux, children = structure
     some, tree_aux = node.flatten(tree)
@@ -261,9 +259,7 @@ def _flatten(node: NodeType, tree: Any, leaves: list[Any]) -> _Structure:
     children, aux = node.flatten(tree)
     structures: list[_Structure] = []
     for child in children:
-        child_node = known.get(type(child))
-        if child_node is None:
-            child_node = classify(type(child))
+        child_node = node_types[type(child)]
         if child_node:
             structures.append(_flatten(child_node, child, leaves))
         else:
@@ -273,7 +269,7 @@ def _flatten(node: NodeType, tree: Any, leaves: list[Any]) -> _Structure:
 
 
 def _flatten_until(is_leaf: Callable[[Any], bool], tree: Any, leaves: list[Any]) -> _Structure:
-    node = node_of(tree)
+    node = node_types[type(tree)]
     if is_leaf(tree) or not node:
         leaves.append(tree)
         return _LEAF
@@ -287,7 +283,7 @@ def _flatten_with_path(
     tree: Any,
     leaves: list[tuple[KeyPath, Any]],
 ) -> _Structure:
-    node = node_of(tree)
+    node = node_types[type(tree)]
     if is_leaf(path, tree) or not node:
         leaves.append((path, tree))
         return _LEAF
@@ -316,9 +312,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     leaves: list[Any] = []
     if is_leaf is not None:
         return leaves, PyTreeDef(_flatten_until(is_leaf, tree, leaves), len(leaves))
-    node = known.get(type(tree))
-    if node is None:
-        node = classify(type(tree))
+    node = node_types[type(tree)]
     if not node:
         return [tree], _LEAF_DEF
     structure = _flatten(node, tree, leaves)

@@ -1,0 +1,301 @@
+"""The operators and methods of Array: each calls the function of that name by the hook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arrayport.core import hooks
+
+if TYPE_CHECKING:
+    from arrayport.core.array import Array
+
+
+class Methods:  # noqa: PLW1641 - Array says that it has no hash
+    """What Array inherits: NumPy's operators and methods, without a word about how they work."""
+
+    __slots__ = ()
+
+    # ---- operators
+
+    def __add__(self, other: Any) -> Array:
+        return hooks.operators.add(self, other)
+
+    def __radd__(self, other: Any) -> Array:
+        return hooks.operators.add(other, self)
+
+    def __sub__(self, other: Any) -> Array:
+        return hooks.operators.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Array:
+        return hooks.operators.subtract(other, self)
+
+    def __mul__(self, other: Any) -> Array:
+        return hooks.operators.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Array:
+        return hooks.operators.multiply(other, self)
+
+    def __truediv__(self, other: Any) -> Array:
+        return hooks.operators.true_divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> Array:
+        return hooks.operators.true_divide(other, self)
+
+    def __floordiv__(self, other: Any) -> Array:
+        return hooks.operators.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Array:
+        return hooks.operators.floor_divide(other, self)
+
+    def __mod__(self, other: Any) -> Array:
+        return hooks.operators.remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Array:
+        return hooks.operators.remainder(other, self)
+
+    def __divmod__(self, other: Any) -> Array:
+        return hooks.operators.divmod(self, other)
+
+    def __rdivmod__(self, other: Any) -> Array:
+        return hooks.operators.divmod(other, self)
+
+    def __pow__(self, other: Any) -> Array:
+        return hooks.operators.power(self, other)
+
+    def __rpow__(self, other: Any) -> Array:
+        return hooks.operators.power(other, self)
+
+    def __matmul__(self, other: Any) -> Array:
+        return hooks.operators.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Array:
+        return hooks.operators.matmul(other, self)
+
+    def __and__(self, other: Any) -> Array:
+        return hooks.operators.bitwise_and(self, other)
+
+    def __rand__(self, other: Any) -> Array:
+        return hooks.operators.bitwise_and(other, self)
+
+    def __or__(self, other: Any) -> Array:
+        return hooks.operators.bitwise_or(self, other)
+
+    def __ror__(self, other: Any) -> Array:
+        return hooks.operators.bitwise_or(other, self)
+
+    def __xor__(self, other: Any) -> Array:
+        return hooks.operators.bitwise_xor(self, other)
+
+    def __rxor__(self, other: Any) -> Array:
+        return hooks.operators.bitwise_xor(other, self)
+
+    def __lshift__(self, other: Any) -> Array:
+        return hooks.operators.left_shift(self, other)
+
+    def __rlshift__(self, other: Any) -> Array:
+        return hooks.operators.left_shift(other, self)
+
+    def __rshift__(self, other: Any) -> Array:
+        return hooks.operators.right_shift(self, other)
+
+    def __rrshift__(self, other: Any) -> Array:
+        return hooks.operators.right_shift(other, self)
+
+    def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        return hooks.operators.equal(self, other)
+
+    def __ne__(self, other: object) -> Array:  # type: ignore[override]
+        return hooks.operators.not_equal(self, other)
+
+    def __lt__(self, other: Any) -> Array:
+        return hooks.operators.less(self, other)
+
+    def __le__(self, other: Any) -> Array:
+        return hooks.operators.less_equal(self, other)
+
+    def __gt__(self, other: Any) -> Array:
+        return hooks.operators.greater(self, other)
+
+    def __ge__(self, other: Any) -> Array:
+        return hooks.operators.greater_equal(self, other)
+
+    def __neg__(self) -> Array:
+        return hooks.operators.negative(self)
+
+    def __pos__(self) -> Array:
+        return hooks.operators.positive(self)
+
+    def __abs__(self) -> Array:
+        return hooks.operators.abs(self)
+
+    def __invert__(self) -> Array:
+        return hooks.operators.invert(self)
+
+    def __round__(self, ndigits: int | None = None) -> Array:
+        return hooks.operators.round(self, ndigits or 0)
+
+    def __getitem__(self, key: Any) -> Array:
+        return hooks.operators.getitem(self, key)
+
+    # ---- methods
+
+    def all(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.all` of this array."""
+        return hooks.operators.all(self, *args, **kwargs)
+
+    def any(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.any` of this array."""
+        return hooks.operators.any(self, *args, **kwargs)
+
+    def argmax(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.argmax` of this array."""
+        return hooks.operators.argmax(self, *args, **kwargs)
+
+    def argmin(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.argmin` of this array."""
+        return hooks.operators.argmin(self, *args, **kwargs)
+
+    def argpartition(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.argpartition` of this array."""
+        return hooks.operators.argpartition(self, *args, **kwargs)
+
+    def argsort(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.argsort` of this array."""
+        return hooks.operators.argsort(self, *args, **kwargs)
+
+    def astype(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.astype` of this array."""
+        return hooks.operators.astype(self, *args, **kwargs)
+
+    def choose(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.choose` of this array."""
+        return hooks.operators.choose(self, *args, **kwargs)
+
+    def clip(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.clip` of this array."""
+        return hooks.operators.clip(self, *args, **kwargs)
+
+    def compress(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.compress` of this array."""
+        return hooks.operators.compress(self, *args, **kwargs)
+
+    def conj(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.conj` of this array."""
+        return hooks.operators.conj(self, *args, **kwargs)
+
+    def conjugate(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.conjugate` of this array."""
+        return hooks.operators.conjugate(self, *args, **kwargs)
+
+    def copy(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.copy` of this array."""
+        return hooks.operators.copy(self, *args, **kwargs)
+
+    def cumprod(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.cumprod` of this array."""
+        return hooks.operators.cumprod(self, *args, **kwargs)
+
+    def cumsum(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.cumsum` of this array."""
+        return hooks.operators.cumsum(self, *args, **kwargs)
+
+    def diagonal(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.diagonal` of this array."""
+        return hooks.operators.diagonal(self, *args, **kwargs)
+
+    def dot(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.dot` of this array."""
+        return hooks.operators.dot(self, *args, **kwargs)
+
+    def flatten(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.flatten` of this array."""
+        return hooks.operators.flatten(self, *args, **kwargs)
+
+    def max(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.max` of this array."""
+        return hooks.operators.max(self, *args, **kwargs)
+
+    def mean(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.mean` of this array."""
+        return hooks.operators.mean(self, *args, **kwargs)
+
+    def min(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.min` of this array."""
+        return hooks.operators.min(self, *args, **kwargs)
+
+    def nonzero(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.nonzero` of this array."""
+        return hooks.operators.nonzero(self, *args, **kwargs)
+
+    def prod(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.prod` of this array."""
+        return hooks.operators.prod(self, *args, **kwargs)
+
+    def ptp(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.ptp` of this array."""
+        return hooks.operators.ptp(self, *args, **kwargs)
+
+    def ravel(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.ravel` of this array."""
+        return hooks.operators.ravel(self, *args, **kwargs)
+
+    def repeat(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.repeat` of this array."""
+        return hooks.operators.repeat(self, *args, **kwargs)
+
+    def round(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.round` of this array."""
+        return hooks.operators.round(self, *args, **kwargs)
+
+    def searchsorted(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.searchsorted` of this array."""
+        return hooks.operators.searchsorted(self, *args, **kwargs)
+
+    def sort(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.sort` of this array."""
+        return hooks.operators.sort(self, *args, **kwargs)
+
+    def squeeze(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.squeeze` of this array."""
+        return hooks.operators.squeeze(self, *args, **kwargs)
+
+    def std(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.std` of this array."""
+        return hooks.operators.std(self, *args, **kwargs)
+
+    def sum(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.sum` of this array."""
+        return hooks.operators.sum(self, *args, **kwargs)
+
+    def swapaxes(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.swapaxes` of this array."""
+        return hooks.operators.swapaxes(self, *args, **kwargs)
+
+    def take(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.take` of this array."""
+        return hooks.operators.take(self, *args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.trace` of this array."""
+        return hooks.operators.trace(self, *args, **kwargs)
+
+    def var(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.var` of this array."""
+        return hooks.operators.var(self, *args, **kwargs)
+
+    def view(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.view` of this array."""
+        return hooks.operators.view(self, *args, **kwargs)
+
+    def to_device(self, *args: Any, **kwargs: Any) -> Array:
+        """`arrayport.numpy.to_device` of this array."""
+        return hooks.operators.to_device(self, *args, **kwargs)
+
+    def reshape(self, *shape: Any, order: str = "C") -> Array:
+        """`arrayport.numpy.reshape`; the shape may be given as several integers."""
+        return hooks.operators.reshape(self, shape[0] if len(shape) == 1 else shape, order)
+
+    def transpose(self, *axes: Any) -> Array:
+        """`arrayport.numpy.transpose`; the axes may be given as several integers."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return hooks.operators.transpose(self, order)

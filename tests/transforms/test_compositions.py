@@ -1,0 +1,211 @@
+"""Random compositions of operations, control flow and transformations agree with JAX, eager and jitted.
+
+A program is one to three blocks under one to four wrappers, for any module that speaks JAX's names.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arrayport as ap
+
+jax = pytest.importorskip("jax", reason="JAX's own values are the reference")
+
+N = 5
+WEIGHTS = np.random.default_rng(0).normal(size=(N, N)) * 0.4
+INDICES = np.array([3, 0, 0, 2, 4])
+FORWARD = {"jvp", "linearize", "hessian"}
+Function = Callable[[Any], Any]
+
+
+def blocks(m: Any) -> dict[str, Function]:
+    """Functions from (N,) to (N,) of a module `m` with the names of JAX and, as `m.numpy`, of its NumPy."""
+    np_, lax = m.numpy, m.lax
+    w, indices, counting = np_.asarray(WEIGHTS), np_.asarray(INDICES), np_.arange(N)
+
+    def custom_reverse(x: Any) -> Any:
+        @m.custom_vjp
+        def f(x: Any, y: Any) -> Any:
+            return np_.sin(x) * y
+
+        f.defvjp(
+            lambda x, y: (np_.sin(x) * y, (x, y)),
+            lambda r, g: (g * np_.cos(r[0]) * r[1] * 2.0, g * np_.sin(r[0])),
+        )
+        return f(x, x * 0.5)
+
+    def custom_forward(x: Any) -> Any:
+        @m.custom_jvp
+        def f(x: Any) -> Any:
+            return np_.tanh(x)
+
+        f.defjvp(lambda xs, ts: (f(xs[0]), ts[0] * (1.5 - np_.tanh(xs[0]) ** 2)))
+        return f(x) * x
+
+    def scanned(x: Any) -> Any:
+        c, ys = lax.scan(lambda c, a: (np_.sin(c) + a * 0.1, c * a), x, w)
+        return c + np_.sum(ys, 0) * 0.1
+
+    def counter(x: Any) -> Any:
+        def body(c: Any, _: Any) -> Any:
+            i, acc = c
+            return (i + 1, acc * 0.9 + x[i] * w[i]), np_.take(acc, i)
+
+        (_, acc), ys = lax.scan(body, (0, x), None, length=N)
+        return acc + ys
+
+    def loop(x: Any) -> Any:
+        return lax.fori_loop(0, 4, lambda i, c: np_.sin(c) + x[i] * 0.2, x)
+
+    def writing(x: Any) -> Any:
+        return lax.fori_loop(0, N, lambda i, c: c.at[i].set(np_.sin(c[i]) * x[N - 1 - i]), x)
+
+    def branch(x: Any) -> Any:
+        return lax.cond(np_.sum(x) > 0.3, lambda y: np_.sin(y) * x, lambda y: y * y - x[0], x)
+
+    def switched(x: Any) -> Any:
+        index = np_.where(x[0] > 0.2, 2, 0)
+        return lax.switch(index, [np_.sin, lambda y: y * x, lambda y: y[0] * np_.cos(y)], x)
+
+    def swap(x: Any) -> Any:
+        y = np_.transpose(np_.reshape(np_.concatenate([x, np_.cos(x)]), (2, N)))
+        return y[:, 0] * y[:, 1]
+
+    def diagonal(x: Any) -> Any:
+        return m.vmap(lambda i, row: row[i] * x[i])(counting, w) + np_.sum(x)
+
+    return {
+        "matvec": lambda x: w @ x,
+        "outer": lambda x: np_.sum(x[:, None] * np_.sin(x)[None, :], 1),
+        "cumsum": lambda x: np_.cumsum(x) * 0.3,
+        "take": lambda x: np_.take(x, indices) * x,
+        "fancy": lambda x: x[indices] * x[::-1],
+        "slices": lambda x: np_.concatenate([x[2:], x[:2] * x[1]]),
+        "maxred": lambda x: x / (1.0 + np_.max(x) ** 2),
+        "softmax": lambda x: m.nn.softmax(x),
+        "update": lambda x: x.at[1].set(x[3] * 2.0).at[indices].add(np_.sin(x)),
+        "solve": lambda x: np_.linalg.solve(w + 3.0 * np_.eye(N), x),
+        "sorted": lambda x: np_.sort(x) * x,
+        "custom_reverse": custom_reverse,
+        "custom_forward": custom_forward,
+        "scanned": scanned,
+        "counter": counter,
+        "loop": loop,
+        "writing": writing,
+        "branch": branch,
+        "switched": switched,
+        "swap": swap,
+        "where": lambda x: np_.where(x > 0.1, np_.sin(x), x * 3.0),
+        "nested_grad": lambda x: m.grad(lambda y: np_.sum(np_.sin(y) * x * y))(x),
+        "norm": lambda x: x / (1.0 + np_.sum(x * x)) ** 0.5,
+        "maximum": lambda x: np_.maximum(x, 0.2) * np_.minimum(x, np_.cos(x)),
+        "pow": lambda x: (x * x + 1.0) ** 1.5 * 0.3,
+        "log": lambda x: np_.log(1.5 + np_.sin(x)),
+        "cube": lambda x: x**3 - x,
+        "inner_vmap": lambda x: m.vmap(lambda a, b: np_.sum(a * b * x), (0, None))(w, np_.tanh(x)),
+        "inner_jit": lambda x: m.jit(lambda y: np_.sin(y) * y + x)(x * 0.7),
+        "inner_checkpoint": lambda x: m.checkpoint(lambda y: np_.sin(y) * y + x)(x * 0.7),
+        "weak": lambda x: 2 * x - 1 + x * 0.25,
+        "diagonal": diagonal,
+    }
+
+
+def wrappers(m: Any) -> dict[str, Callable[[Function], Function]]:
+    """Ways to make a function (N,) -> (N,) from another."""
+    np_, lax = m.numpy, m.lax
+    rows = np_.asarray(WEIGHTS[:3])
+    columns = np_.asarray(WEIGHTS[:, :2])
+    scales = np_.asarray([0.5, 1.0, -0.7])
+
+    def scan_capture(f: Function) -> Function:
+        return lambda x: np_.sum(
+            lax.scan(lambda c, a: (c * 0.5 + np_.sin(f(a * x)), c * a), x, rows)[1], 0
+        )
+
+    def vmap_cond(f: Function) -> Function:
+        def one(s: Any, x: Any) -> Any:
+            return lax.cond(s > 0.0, f, lambda y: np_.cos(y) * s, x * s)
+
+        return lambda x: np_.sum(m.vmap(one, (0, None))(scales, x), 0)
+
+    return {
+        "grad": lambda f: lambda x: m.grad(lambda y: np_.sum(f(y)))(x),
+        "closure": lambda f: lambda x: m.grad(lambda y: np_.sum(f(y) * x) * np_.sum(y))(x),
+        "jit": lambda f: m.jit(f),
+        "checkpoint": lambda f: m.checkpoint(f),
+        "vmap": lambda f: lambda x: np_.sum(m.vmap(f)(np_.sin(rows) + x), 0),
+        "vmap_scale": lambda f: lambda x: np_.sum(m.vmap(lambda s: f(x * s))(scales), 0),
+        "vmap_axis": lambda f: lambda x: np_.sum(m.vmap(f, 1, 1)(x[:, None] * columns), 1),
+        "jvp": lambda f: lambda x: m.jvp(f, (x,), (np_.cos(x),))[1],
+        "linearize": lambda f: lambda x: m.linearize(f, x)[1](np_.cos(x)),
+        "vjp": lambda f: lambda x: m.vjp(f, x)[1](np_.cos(x))[0],
+        "jacrev": lambda f: lambda x: np_.sum(m.jacrev(f)(x), 0),
+        "hessian": lambda f: lambda x: np_.sum(m.hessian(lambda y: np_.sum(f(y)))(x), 0),
+        "scan": lambda f: (
+            lambda x: lax.scan(lambda c, _: (np_.sin(f(c)), np_.sum(c)), x, None, length=3)[0]
+        ),
+        "scan_capture": scan_capture,
+        "cond": lambda f: lambda x: lax.cond(x[0] > 0.0, lambda y: f(y) * x, lambda y: y * y, x),
+        "vmap_cond": vmap_cond,
+    }
+
+
+def compose(seed: int, m: Any) -> tuple[str, Function]:
+    """The program of a seed, with a description."""
+    rng = random.Random(seed)
+    known, ways = blocks(m), wrappers(m)
+    names = rng.sample(sorted(known), rng.randint(1, 3))
+    chain = [rng.choice(sorted(ways)) for _ in range(rng.randint(1, 4))]
+    if "custom_reverse" in names:  # which has no forward mode
+        chain = [c for c in chain if c not in FORWARD] or ["grad"]
+    order = {"hessian": 2, "grad": 1, "closure": 1, "vjp": 1, "jvp": 1, "linearize": 1, "jacrev": 1}
+    while sum(order.get(c, 0) for c in chain) > 3:
+        chain.pop()
+    functions = [known[n] for n in names]
+
+    def f(x: Any) -> Any:
+        for g in functions:
+            x = m.numpy.sin(g(x)) + x * 0.3
+        return x
+
+    for c in chain:
+        f = ways[c](f)
+    return f"{'.'.join(names)} under {'.'.join(chain)}", f
+
+
+def point(seed: int) -> np.ndarray[Any, Any]:
+    """Where the program of a seed is evaluated."""
+    return np.random.default_rng(seed).normal(size=N) * 0.7
+
+
+SEEDS = int(os.environ.get("ARRAYPORT_TEST_COMPOSITIONS", "300"))
+GROUP = 25
+
+
+@pytest.fixture(autouse=True)
+def wide():
+    with ap.config.override("enable_x64", True), jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("start", range(0, SEEDS, GROUP))
+def test_agrees_with_jax(start):
+    bad = []
+    for seed in range(start, start + GROUP):
+        x = point(seed)
+        name, theirs = compose(seed, jax)
+        want = np.asarray(jax.jit(theirs)(x))
+        with ap.use_backend("numpy"):
+            _, ours = compose(seed, ap)
+            for how, f in (("eager", ours), ("jit", ap.jit(ours))):
+                got = np.asarray(f(ap.numpy.asarray(x)))
+                error = np.abs(got - want).max() / (1 + np.abs(want).max())
+                if not error < 1e-8:
+                    bad.append(f"seed {seed} {how}: {name}: error {error:.2e}")
+    assert not bad, "\n".join(bad)
