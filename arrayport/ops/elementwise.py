@@ -230,7 +230,7 @@ sinh_p = elementwise("sinh", lambda g, _ans, x: g * cosh(x), dtype=floating)
 cosh_p = elementwise("cosh", lambda g, _ans, x: g * sinh(x), dtype=floating)
 tanh_p = elementwise("tanh", lambda g, ans, _x: g * ((1 + ans) * (1 - ans)), dtype=floating)
 asinh_p = elementwise("asinh", lambda g, _ans, x: g * rsqrt(square(x) + 1), dtype=floating)
-acosh_p = elementwise("acosh", lambda g, _ans, x: g * rsqrt((x - 1) * (x + 1)), dtype=floating)
+acosh_p = elementwise("acosh", lambda g, _ans, x: g * (rsqrt(x - 1) * rsqrt(x + 1)), dtype=floating)
 atanh_p = elementwise("atanh", lambda g, _ans, x: g / ((1 - x) * (1 + x)), dtype=floating)
 atan2_p = elementwise(
     "atan2",

@@ -22,6 +22,43 @@ def by_kind(kinds: str, special: Kernel, usual: Kernel) -> Kernel:
     return lambda *xs: (special if xs[0].dtype.kind in kinds else usual)(*xs)
 
 
+def reflected(f: Kernel, parity: str = "") -> Kernel:
+    """Mend a function of complex numbers, of which XLA loses the signs of zeros.
+
+    It computes in the upper half plane, of an odd or even function in the quarter right of it, and
+    reflects the answer.
+    """
+
+    def kernel(x: Any) -> Any:
+        if x.dtype.kind != "c":
+            return f(x)
+        a, b = lax.real(x), lax.imag(x)
+        left, below = jnp.signbit(a) & bool(parity), jnp.signbit(b)
+        out = f(lax.complex(jnp.where(left, -a, a), jnp.where(below, -b, b)))
+        a, b = lax.real(out), lax.imag(out)
+        if parity == "even":
+            return lax.complex(a, jnp.where(left ^ below, -b, b))
+        return lax.complex(jnp.where(left, -a, a), jnp.where(below, -b, b))
+
+    return kernel
+
+
+def turned(real: Kernel, f: Kernel, *, back: bool) -> Kernel:
+    """Make a function of complex numbers that is f(ix), or -i f(ix) if turned back."""
+
+    def kernel(x: Any) -> Any:
+        if x.dtype.kind != "c":
+            return real(x)
+        out = f(lax.complex(-lax.imag(x), lax.real(x)))
+        return lax.complex(lax.imag(out), -lax.real(out)) if back else out
+
+    return kernel
+
+
+cosh = reflected(lax.cosh, "even")
+atanh = reflected(lax.atanh, "odd")
+
+
 @jax.custom_jvp
 def float_remainder(x: Any, y: Any) -> Any:
     """Give the remainder with the sign of y, even where it is 0; XLA's has x's there."""
@@ -90,27 +127,27 @@ ROWS: Mapping[Primitive, Kernel] = {
     ops.pow_p: by_kind("bi", integer_power, jnp.power),
     ops.integer_pow_p: lambda x, *, n: lax.integer_pow(x, n),
     ops.square_p: lax.square,
-    ops.sqrt_p: lax.sqrt,
+    ops.sqrt_p: reflected(lax.sqrt),
     ops.rsqrt_p: lax.rsqrt,
     ops.cbrt_p: lax.cbrt,
-    ops.exp_p: lax.exp,
+    ops.exp_p: reflected(lax.exp),
     ops.exp2_p: lax.exp2,
     ops.expm1_p: lax.expm1,
     ops.log_p: lax.log,
     ops.log1p_p: lax.log1p,
     ops.logistic_p: lax.logistic,
-    ops.sin_p: lax.sin,
-    ops.cos_p: lax.cos,
-    ops.tan_p: lax.tan,
-    ops.asin_p: lax.asin,
-    ops.acos_p: lax.acos,
-    ops.atan_p: lax.atan,
-    ops.sinh_p: lax.sinh,
-    ops.cosh_p: lax.cosh,
-    ops.tanh_p: lax.tanh,
-    ops.asinh_p: lax.asinh,
-    ops.acosh_p: lax.acosh,
-    ops.atanh_p: lax.atanh,
+    ops.sin_p: reflected(lax.sin, "odd"),
+    ops.cos_p: turned(lax.cos, cosh, back=False),
+    ops.tan_p: reflected(lax.tan, "odd"),
+    ops.asin_p: reflected(lax.asin, "odd"),
+    ops.acos_p: reflected(lax.acos),
+    ops.atan_p: turned(lax.atan, atanh, back=True),
+    ops.sinh_p: reflected(lax.sinh, "odd"),
+    ops.cosh_p: cosh,
+    ops.tanh_p: reflected(lax.tanh, "odd"),
+    ops.asinh_p: reflected(lax.asinh, "odd"),
+    ops.acosh_p: reflected(lax.acosh),
+    ops.atanh_p: atanh,
     ops.atan2_p: lax.atan2,
     ops.abs_p: jnp.abs,
     ops.sign_p: lambda x: jnp.where(x == 0, 0, lax.sign(x)),
