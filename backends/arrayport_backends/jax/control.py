@@ -1,0 +1,75 @@
+"""JAX's own control flow, for functions of arrayport's Arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jax import lax
+from jax.tree_util import tree_structure
+
+from arrayport_backends.jax.leaves import OURS, RAW, Seen, bare, kept, rewrap, unwrap
+
+Function = Callable[..., Any]
+ABSENT = object()
+
+
+def cond(
+    pred: Any, true_fun: Function, false_fun: Function, *operands: Any, operand: Any = ABSENT
+) -> Any:
+    """Run one of two functions, as `jax.lax.cond` does."""
+    operands = operands if operand is ABSENT else (operand,)
+    raws, kinds = unwrap(operands)
+    branches = [kept(true_fun, kinds), kept(false_fun, kinds)]
+    return _met(branches, lax.cond(bare(pred), *branches, *raws))
+
+
+def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Any = ABSENT) -> Any:
+    """Run one of several functions, as `jax.lax.switch` does."""
+    operands = operands if operand is ABSENT else (operand,)
+    raws, kinds = unwrap(operands)
+    seen = [kept(branch, kinds) for branch in branches]
+    return _met(seen, lax.switch(bare(index), seen, *raws))
+
+
+def _met(branches: Sequence[Seen], out: Any) -> Any:
+    """Wrap what one of the branches gave: a leaf is raw only if all agree on it."""
+    structure = tree_structure(out)
+    known = [b.outs[0, structure] for b in branches if (0, structure) in b.outs]
+    return rewrap(out, [all(raw) for raw in zip(*known, strict=True)] or OURS)
+
+
+def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
+    """Repeat while a condition holds, as `jax.lax.while_loop` does."""
+    raws, kinds = unwrap(init_val)
+    return rewrap(lax.while_loop(kept(cond_fun, kinds), kept(body_fun, kinds), raws), kinds)
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, **options: Any) -> Any:
+    """Repeat for a range of integers, as `jax.lax.fori_loop` does."""
+    raws, kinds = unwrap(init_val)
+    body = kept(body_fun, (RAW[type(lower)] or RAW[type(upper)], *kinds))
+    return rewrap(lax.fori_loop(bare(lower), bare(upper), body, raws, **options), kinds)
+
+
+def scan(f: Function, init: Any, xs: Any = None, length: Any = None, **options: Any) -> Any:
+    """Carry a value along the leading axis, as `jax.lax.scan` does."""
+    raw_init, carried = unwrap(init)
+    raw_xs, given = unwrap(xs)
+    step = kept(f, carried + given)
+    out = lax.scan(step, raw_init, raw_xs, bare(length), **options)
+    made = step.outs.get((0, tree_structure(out)), OURS)
+    return rewrap(out[0], carried or OURS), rewrap(out[1], made[len(carried) :] or OURS)
+
+
+def map(f: Function, xs: Any, **options: Any) -> Any:
+    """Apply a function to one element after the other, as `jax.lax.map` does."""
+    raws, kinds = unwrap(xs)
+    seen = kept(f, kinds)
+    return seen.wrap(lax.map(seen, raws, **options))
+
+
+def associative_scan(fn: Function, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """Combine ever longer prefixes, as `jax.lax.associative_scan` does."""
+    raws, kinds = unwrap(elems)
+    return rewrap(lax.associative_scan(Seen(fn, kinds * 2), raws, reverse, axis), kinds or OURS)

@@ -1,0 +1,127 @@
+"""The JAX backend: devices, conversions, and single primitives run as compiled kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from arrayport.core.array import Array
+from arrayport.core.backend import Backend, Device
+from arrayport.core.primitive import Holder, Primitive
+from arrayport.core.program import Program, Var, inner_programs
+from arrayport_backends.jax.faults import CAUGHT, not_numpy, translated
+from arrayport_backends.jax.leaves import host, wrap
+from arrayport_backends.jax.programs import run
+from arrayport_backends.jax.table import TABLE
+
+TERNARY = 3  # from so many operands on, lax wants elementwise ones in one shape
+
+
+class _Classes(dict[type, bool]):
+    """Whether a class is one of JAX's tracers, found once for each class."""
+
+    def __missing__(self, cls: type) -> bool:
+        found = self[cls] = issubclass(cls, jax.core.Tracer)
+        return found
+
+
+TRACED = _Classes()
+
+
+class JaxBackend(Backend):
+    """JAX: primitives run one by one through `jax.jit`, transformations are JAX's own."""
+
+    name = "jax"
+    kernels = TABLE
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+        self.compiled: dict[Any, Callable[..., Any]] = {}
+
+    def owns(self, cls: type) -> bool:
+        """Whether a class is JAX's array or one of its tracers."""
+        return issubclass(cls, jax.Array | jax.core.Tracer)
+
+    def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        """Run one primitive: on tracers in their trace, else compiled once a signature."""
+        raws = [host(a) if type(a.raw) is np.ndarray else a.raw for a in args]
+        try:
+            if any([TRACED[type(raw)] for raw in raws]):  # noqa: C419 - quicker than a generator
+                out = self.lowered(prim)(*map(jnp.asarray, raws), **params)
+            else:
+                kept = None if params else self.compiled.get(prim)
+                out = (kept or self.kept(prim, params))(*raws)
+        except CAUGHT as error:
+            raise translated(error) from error
+        return [wrap(raw) for raw in out] if prim.many else Array(out, out.weak_type)
+
+    def lowered(self, prim: Primitive) -> Callable[..., Any]:
+        """Give the kernel of a primitive, which broadcasts rank 0 where lax does not."""
+        row = self.kernel(prim)
+        if len(prim.partials) < TERNARY:
+            return row
+
+        def broadcast(*raws: Any, **params: Any) -> Any:
+            return row(*jnp.broadcast_arrays(*raws), **params)
+
+        return broadcast
+
+    def kept(self, prim: Primitive, params: dict[str, Any]) -> Callable[..., Any]:
+        """Give the compiled kernel of a primitive and parameters; Programs keep their own."""
+        key = (prim, *params.items()) if params else prim
+        if isinstance(prim, Holder):
+            programs = inner_programs(params)
+            if not programs:
+                return partial(self.kernel(prim), **params)
+            return programs[0].derive(key, lambda: jax.jit(partial(self.kernel(prim), **params)))
+        found = self.compiled.get(key)
+        if found is None:
+            found = self.compiled[key] = jax.jit(partial(self.lowered(prim), **params))
+        return found
+
+    def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
+        """Compile a Program by XLA; `owned` inputs are donated."""
+        donated = tuple([i for i, v in enumerate(program.ins) if v in owned])
+        return jax.jit(lambda *raws: run(program, raws), donate_argnums=donated)
+
+    def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
+        """Copy a host array: JAX would share its memory where it can."""
+        copied = jnp.array(host)
+        return copied if device is None else jax.device_put(copied, self.place(device))
+
+    def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:
+        """Give the values on the host, read-only; a tracer raises TracerArrayConversionError."""
+        if TRACED[type(raw)]:
+            raise not_numpy(raw)
+        return np.asarray(raw)
+
+    def concrete(self, raw: Any) -> Any:
+        """Give an array itself, of a tracer the value that it stands for, else None."""
+        return raw.to_concrete_value() if TRACED[type(raw)] else raw
+
+    def devices(self) -> list[Device]:
+        """List JAX's devices, those of its default platform first, then the CPU."""
+        found = list(dict.fromkeys([*jax.devices(), *jax.devices("cpu")]))
+        return [Device("jax", d.platform, d.id) for d in found]
+
+    def place(self, device: Device) -> jax.Device:
+        """Find JAX's own object for a device."""
+        return next(d for d in jax.devices(device.platform) if d.id == device.id)
+
+    def device_of(self, raw: Any) -> Device:
+        """Say where an array lives; of one spread over several devices, the first."""
+        first = min(raw.devices(), key=lambda d: d.id)
+        return Device("jax", first.platform, first.id)
+
+    def wait(self, raw: Any) -> None:
+        """Block until the value is computed."""
+        raw.block_until_ready()
+
+    def weak(self, raw: Any) -> bool:
+        """Whether JAX says that the dtype is weak."""
+        return raw.weak_type

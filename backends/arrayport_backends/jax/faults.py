@@ -1,0 +1,59 @@
+"""JAX's errors as arrayport's: the same name, what happened, where, and what to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jax import errors as theirs
+
+from arrayport.core import errors as ours
+from arrayport.core.array import ADVICE
+
+FAULTS: dict[type[Exception], tuple[type[Exception], str]] = {
+    theirs.TracerBoolConversionError: (ours.TracerBoolConversionError, "a truth value"),
+    theirs.TracerIntegerConversionError: (ours.TracerIntegerConversionError, "a Python index"),
+    theirs.TracerArrayConversionError: (ours.TracerArrayConversionError, "a NumPy array"),
+    theirs.NonConcreteBooleanIndexError: (ours.NonConcreteBooleanIndexError, "a boolean index"),
+    theirs.ConcretizationTypeError: (ours.ConcretizationTypeError, "a Python value"),
+    theirs.UnexpectedTracerError: (ours.UnexpectedTracerError, ""),
+}
+CAUGHT = tuple(FAULTS)
+OTHERS = ("arrayport", "arrayport_backends", "jax", "jaxlib")
+
+
+def translated(error: Exception) -> Exception:
+    """Give arrayport's error for one of JAX's, to be raised from it."""
+    kind, use = FAULTS[next(cls for cls in type(error).__mro__ if cls in FAULTS)]
+    if not use:
+        return kind(
+            f"a traced value was used at {_line(error)} after the function that made it had "
+            "returned: return it from that function instead of storing it"
+        )
+    advice = ADVICE.get(
+        kind, "compute it outside the traced function, or make it a static argument"
+    )
+    return kind(
+        f"a traced array was used as {use} at {_line(error)}, but it has no value yet: {advice}"
+    )
+
+
+def not_numpy(tracer: Any) -> Exception:
+    """Give the error for a traced array that NumPy was to read."""
+    use = ours.TracerArrayConversionError
+    return use(
+        f"a traced array of {tracer.dtype}[{','.join(map(str, tracer.shape))}] was used as "
+        f"a NumPy array at {ours.user_line()}: {ADVICE[use]}"
+    )
+
+
+def _line(error: Exception) -> str:
+    """Say which of the user's lines raised: the innermost frame that is neither ours nor JAX's."""
+    found, step = "", error.__traceback__
+    while step is not None:
+        frame = step.tb_frame
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in OTHERS:
+            name = Path(frame.f_code.co_filename).name
+            found = f"{name}:{step.tb_lineno} (in {frame.f_code.co_name})"
+        step = step.tb_next
+    return found or ours.user_line()

@@ -1,0 +1,199 @@
+"""The flat convention: JAX's transformations see raw leaves, the user's functions see Arrays.
+
+A leaf that is a raw JAX value stays one on both sides. An Array is handed to JAX raw and wrapped
+again; so is what is neutral (NumPy's arrays, Python's numbers) where JAX makes a value from it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+
+from arrayport.core import backend as backends
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.core.errors import BackendMismatchError, user_line
+from arrayport_backends.jax.faults import CAUGHT, translated
+
+Kinds = tuple[bool, ...]  # of the leaves of a pytree, in order: whether each is a raw JAX value
+OURS: Kinds = (False,)
+NEUTRAL = (np.ndarray, np.generic, bool, int, float, complex)
+
+
+class _Classes(dict[type, bool]):
+    """Whether a class is one of JAX's arrays or tracers, found once for each class."""
+
+    def __missing__(self, cls: type) -> bool:
+        found = self[cls] = issubclass(cls, jax.Array | jax.core.Tracer)
+        return found
+
+
+RAW = _Classes()  # RAW[type(x)]: whether x is a raw JAX value
+
+
+def is_array(x: Any) -> bool:
+    """Whether x is an Array, which ends a pytree here."""
+    return isinstance(x, Array)
+
+
+def wrap(raw: Any) -> Any:
+    """Make an Array of a raw JAX value; anything else stays as it is."""
+    return Array(raw, raw.weak_type) if RAW[type(raw)] else raw
+
+
+def bare(x: Any) -> Any:
+    """Give a leaf as JAX takes it: an Array's raw value, anything else as it is."""
+    if type(x) is not Array:
+        if isinstance(x, Array):
+            raise BackendMismatchError(
+                f"{x!r}, traced by arrayport's own engine, was handed to JAX at {user_line()}: "
+                "apply the outer transformation to arrays of backend 'jax' (arrayport.device_put)"
+            )
+        return x
+    return host(x) if type(x.raw) is np.ndarray else x.raw
+
+
+def host(x: Array) -> Any:
+    """Give a NumPy-backed weak scalar as JAX takes it: as the number that it came from."""
+    raw = x.raw
+    if not x.weak or raw.shape:
+        raise BackendMismatchError(
+            f"a JAX computation was given an array of backend 'numpy' at {user_line()}: "
+            "move it with arrayport.device_put(x, device)"
+        )
+    number = raw.item()
+    return number if dtypes.scalar_dtype(number)[0] == raw.dtype else raw[()]
+
+
+def unwrap(tree: Any) -> tuple[Any, Kinds]:
+    """Replace the Arrays in a pytree by raw values, and note which leaves were raw already."""
+    leaves, structure = tree_flatten(tree, is_leaf=is_array)
+    kinds = tuple([RAW[type(x)] for x in leaves])
+    return tree_unflatten(structure, [bare(x) for x in leaves]), kinds
+
+
+def rewrap(tree: Any, kinds: Sequence[bool]) -> Any:
+    """Make Arrays of the leaves of a pytree that are not raw in `kinds`, which repeat as needed."""
+    leaves, structure = tree_flatten(tree)
+    if not leaves:
+        return tree
+    repeated = tuple(kinds) * (len(leaves) // len(kinds))
+    wrapped = [x if raw else wrap(x) for x, raw in zip(leaves, repeated, strict=True)]
+    return tree_unflatten(structure, wrapped)
+
+
+def call(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Run a user's function with JAX as the ambient backend and its errors as arrayport's."""
+    token = backends.enter(backends.get("jax"))
+    try:
+        return fun(*args, **kwargs)
+    except CAUGHT as error:
+        raise translated(error) from error
+    finally:
+        backends.leave(token)
+
+
+class Seen:
+    """A user's function as JAX calls it: raw leaves in and out.
+
+    `kinds` are those of its arguments. Those of its results are kept by their structure, since JAX
+    does not call again what it has traced; with `has_aux` the value is part 0, the rest part 1.
+    """
+
+    def __init__(self, fun: Callable[..., Any], kinds: Kinds, *, has_aux: bool = False) -> None:
+        self.fun = fun
+        self.kinds = kinds
+        self.has_aux = has_aux
+        self.outs: dict[Any, Kinds] = {}
+        self.__name__ = getattr(fun, "__name__", type(fun).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = rewrap((args, kwargs), self.kinds)
+        out = call(self.fun, args, kwargs)
+        if self.has_aux and isinstance(out, tuple) and len(out) == 2:
+            return self.note(out[0]), self.note(out[1], 1)
+        return self.note(out)
+
+    def note(self, out: Any, part: int = 0) -> Any:
+        """Unwrap a result, and remember its leaves' kinds."""
+        raws, kinds = unwrap(out)
+        self.outs[part, tree_structure(raws)] = kinds
+        return raws
+
+    def wrap(self, out: Any, part: int = 0) -> Any:
+        """Wrap what JAX gives back of a result as the function returned it."""
+        return rewrap(out, self.outs.get((part, tree_structure(out)), OURS))
+
+
+_kept: weakref.WeakKeyDictionary[Any, dict[Kinds, Seen]] = weakref.WeakKeyDictionary()
+
+
+def kept(fun: Callable[..., Any], kinds: Kinds) -> Seen:
+    """Give the one Seen of a function and kinds, by which JAX caches its traces."""
+    try:
+        made = _kept.setdefault(fun, {})
+        found = made.get(kinds)
+        if found is None:
+            found = made[kinds] = Seen(weakref.proxy(fun), kinds)
+            found.__name__ = getattr(fun, "__name__", type(fun).__name__)
+    except TypeError:  # it cannot be hashed, or not be referred to weakly
+        return Seen(fun, kinds)
+    return found
+
+
+# ---- whole arguments, for jit and checkpoint
+
+
+class Raw:
+    """Marks a raw JAX value that is a whole argument or result: a bare leaf means an Array."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def encode(x: Any) -> Any:
+    """Give one argument or result as JAX sees it, its leaves' kinds told by its structure.
+
+    Alone, an Array goes raw and a raw value in a Raw; within containers Arrays stay, as nodes.
+    """
+    if type(x) is Array:
+        return bare(x)
+    if RAW[type(x)]:
+        return Raw(x)
+    leaves = tree_leaves(x)  # Arrays are nodes here, so these are raw already
+    raw = all([RAW[type(leaf)] for leaf in leaves])  # noqa: C419 - quicker than a generator
+    if raw or leaves[0] is x:
+        return x
+    return tree_map(_node, x, is_leaf=is_array)
+
+
+def decode(x: Any) -> Any:
+    """Undo `encode`, on whichever side of JAX."""
+    if RAW[type(x)]:
+        return Array(x, x.weak_type)
+    return x.value if type(x) is Raw else x
+
+
+def _node(leaf: Any) -> Any:
+    if is_array(leaf):
+        return leaf if RAW[type(leaf.raw)] else Array(bare(leaf))
+    if RAW[type(leaf)] or not (isinstance(leaf, NEUTRAL) or hasattr(leaf, "dtype")):
+        return leaf
+    return Array(leaf)
+
+
+def _unflatten(_: None, children: Sequence[Any]) -> Array:
+    """Rebuild an Array around anything: JAX puts sentinels, axes and shapes where values were."""
+    (child,) = children
+    return child if type(child) is Array else Array(child, getattr(child, "weak_type", False))
+
+
+jax.tree_util.register_pytree_node(Array, lambda x: ((x.raw,), None), _unflatten)
+jax.tree_util.register_pytree_node(Raw, lambda x: ((x.value,), None), lambda _, c: Raw(c[0]))

@@ -1,0 +1,43 @@
+"""The table of JAX's kernels: one function of raw JAX values for each primitive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from arrayport.core.backend import Refusal
+from arrayport.core.primitive import Primitive
+from arrayport_backends.jax import (
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    linalg,
+    products,
+    programs,
+    random,
+    reductions,
+    shapes,
+    sorting,
+    special,
+    structure,
+)
+
+FAMILIES: tuple[Mapping[Any, Any], ...] = (
+    convolution.ROWS,
+    creation.ROWS,
+    elementwise.ROWS,
+    indexing.ROWS,
+    linalg.ROWS,
+    products.ROWS,
+    programs.ROWS,
+    random.ROWS,
+    reductions.ROWS,
+    shapes.ROWS,
+    sorting.ROWS,
+    special.ROWS,
+    structure.ROWS,
+)
+TABLE: Mapping[Primitive, Callable[..., Any] | Refusal] = {
+    prim: row for rows in FAMILIES for prim, row in rows.items()
+}

@@ -1,0 +1,383 @@
+"""JAX's own transformations of functions, for functions of arrayport's Arrays."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import jax
+import numpy as np
+from jax.tree_util import tree_map, tree_structure
+
+from arrayport.core.array import Array
+from arrayport_backends.jax.leaves import (
+    RAW,
+    Kinds,
+    Raw,
+    Seen,
+    call,
+    decode,
+    encode,
+    rewrap,
+    unwrap,
+)
+
+Function = Callable[..., Any]
+theirs: Any = jax  # whose overloads tell has_aux by literals
+Partial: Any = jax.tree_util.Partial
+
+# ---- compiled, checkpointed, looked at
+
+
+class Arguments:
+    """How the arguments of a function are encoded: all but the static ones."""
+
+    def __init__(
+        self,
+        fun: Function,
+        static_argnums: int | Sequence[int] | None = None,
+        static_argnames: str | Iterable[str] | None = None,
+        **_other: Any,
+    ) -> None:
+        numbers = (static_argnums,) if isinstance(static_argnums, int) else static_argnums or ()
+        names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames or ()
+        self.numbers, self.names = set(numbers), set(names)
+        if numbers or names:  # JAX completes each of the two from the other, by the signature
+            parameters = inspect.signature(fun).parameters.values()
+            places = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+            self.numbers |= {places.index(name) for name in self.names if name in places}
+            self.names |= {places[n] for n in self.numbers if -len(places) <= n < len(places)}
+
+    def encode(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """Give positional and keyword arguments as JAX sees them."""
+        static = {n % len(args) for n in self.numbers} if args else ()
+        return (
+            [a if i in static else encode(a) for i, a in enumerate(args)],
+            {k: v if k in self.names else encode(v) for k, v in kwargs.items()},
+        )
+
+
+def _coded(fun: Function) -> Function:
+    """Make a user's function one of encoded arguments and results."""
+
+    @wraps(fun)
+    def coded(*args: Any, **kwargs: Any) -> Any:
+        named = {k: decode(v) for k, v in kwargs.items()}
+        return encode(call(fun, [decode(a) for a in args], named))
+
+    return coded
+
+
+def jit(fun: Function, /, **options: Any) -> Jitted:
+    """Compile by XLA; the options are `jax.jit`'s."""
+    return Jitted(jax.jit(_coded(fun), **options), Arguments(fun, **options))
+
+
+class Jitted:
+    """What `jit` gives: `jax.jit`'s function for Arrays, with its methods."""
+
+    def __init__(self, jitted: Any, arguments: Arguments) -> None:
+        self.jitted = jitted
+        self.arguments = arguments
+        self.plain = not (arguments.numbers or arguments.names)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.plain and not kwargs:
+            raws = [
+                raw if type(a) is Array and type(raw := a.raw) is not np.ndarray else encode(a)
+                for a in args
+            ]
+            out = self.jitted(*raws)
+            return Array(out, out.weak_type) if RAW[type(out)] else decode(out)
+        args, kwargs = self.arguments.encode(args, kwargs)
+        return decode(self.jitted(*args, **kwargs))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Stage:
+        """Lower ahead of time for arguments or ShapeDtypeStructs."""
+        args, kwargs = self.arguments.encode(args, kwargs)
+        return Stage(self.jitted.lower(*args, **kwargs))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Stage:
+        """Trace ahead of time for arguments or ShapeDtypeStructs."""
+        args, kwargs = self.arguments.encode(args, kwargs)
+        return Stage(self.jitted.trace(*args, **kwargs))
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the types of the results."""
+        args, kwargs = self.arguments.encode(args, kwargs)
+        return _types(self.jitted.eval_shape(*args, **kwargs))
+
+    def clear_cache(self) -> None:
+        """Forget what was traced and compiled."""
+        self.jitted.clear_cache()
+
+    def _cache_size(self) -> int:
+        return self.jitted._cache_size()  # noqa: SLF001 - how users of JAX count retraces
+
+
+class Stage:
+    """A step of ahead-of-time compilation: what `jax.stages` has for it, for Arrays."""
+
+    def __init__(self, stage: Any) -> None:
+        self.stage = stage
+
+    def lower(self, *args: Any, **kwargs: Any) -> Stage:
+        """Go from traced to lowered."""
+        return Stage(self.stage.lower(*args, **kwargs))
+
+    def compile(self, *args: Any, **kwargs: Any) -> Stage:
+        """Go from lowered to compiled."""
+        return Stage(self.stage.compile(*args, **kwargs))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        named = {k: encode(v) for k, v in kwargs.items()}
+        return decode(self.stage(*map(encode, args), **named))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stage, name)
+
+
+def checkpoint(fun: Function, **options: Any) -> Function:
+    """Recompute in the backward pass instead of saving; the options are `jax.checkpoint`'s."""
+    arguments = Arguments(fun, **options)
+    saved = jax.checkpoint(_coded(fun), **options)
+
+    @wraps(fun)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = arguments.encode(args, kwargs)
+        return decode(saved(*args, **kwargs))
+
+    return checkpointed
+
+
+def eval_shape(fun: Function, *args: Any, **kwargs: Any) -> Any:
+    """Give the types of the results as `jax.ShapeDtypeStruct`s."""
+    args, kwargs = Arguments(fun).encode(args, kwargs)
+    return _types(jax.eval_shape(_coded(fun), *args, **kwargs))
+
+
+def make_jaxpr(fun: Function, **options: Any) -> Function:
+    """Make a function that gives JAX's own jaxpr; the options are `jax.make_jaxpr`'s."""
+    arguments = Arguments(fun, **options)
+    maker = theirs.make_jaxpr(_coded(fun), **options)
+
+    @wraps(fun)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = arguments.encode(args, kwargs)
+        out = maker(*args, **kwargs)
+        return (out[0], _types(out[1])) if options.get("return_shape") else out
+
+    return made
+
+
+def _types(tree: Any) -> Any:
+    """Strip what held the values from a pytree of types."""
+
+    def holder(x: Any) -> bool:
+        return isinstance(x, Array | Raw)
+
+    def held(x: Any) -> Any:
+        return x.raw if type(x) is Array else x.value if type(x) is Raw else x
+
+    return tree_map(held, tree, is_leaf=holder)
+
+
+# ---- gradients and jacobians
+
+
+def grad(fun: Function, argnums: int | Sequence[int] = 0, **options: Any) -> Function:
+    """Make the gradient; the options are `jax.grad`'s."""
+    return _derivative(jax.grad, fun, argnums, options)
+
+
+def value_and_grad(fun: Function, argnums: int | Sequence[int] = 0, **options: Any) -> Function:
+    """Make the value and the gradient; the options are `jax.value_and_grad`'s."""
+    return _derivative(jax.value_and_grad, fun, argnums, options)
+
+
+def jacfwd(fun: Function, argnums: int | Sequence[int] = 0, **options: Any) -> Function:
+    """Make the Jacobian by forward mode; the options are `jax.jacfwd`'s."""
+    return _derivative(jax.jacfwd, fun, argnums, options)
+
+
+def jacrev(fun: Function, argnums: int | Sequence[int] = 0, **options: Any) -> Function:
+    """Make the Jacobian by reverse mode; the options are `jax.jacrev`'s."""
+    return _derivative(jax.jacrev, fun, argnums, options)
+
+
+def hessian(fun: Function, argnums: int | Sequence[int] = 0, **options: Any) -> Function:
+    """Make the Hessian; the options are `jax.hessian`'s."""
+    return _derivative(jax.hessian, fun, argnums, options)
+
+
+def _derivative(
+    transform: Function, fun: Function, argnums: int | Sequence[int], options: dict[str, Any]
+) -> Function:
+    """Differentiate by the chosen arguments; the others reach the function untouched."""
+    has_aux = options.get("has_aux", False)
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    own = 0 if isinstance(argnums, int) else tuple(range(len(numbers)))
+
+    @wraps(fun)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        if any(not -len(args) <= n < len(args) for n in numbers):
+            raise ValueError(
+                f"{transform.__name__} has argnums={argnums}, but the function was called with "
+                f"{len(args)} positional arguments"
+            )
+        raws, kinds = unwrap([args[n] for n in numbers])
+
+        def partial(*chosen: Any) -> Any:
+            full = list(args)
+            for n, x in zip(numbers, chosen, strict=True):
+                full[n] = x
+            return fun(*full, **kwargs)
+
+        seen = Seen(partial, kinds, has_aux=has_aux)
+        out = transform(seen, own, **options)(*raws)
+        if transform is jax.value_and_grad:
+            value, found = out
+            value = (seen.wrap(value[0]), seen.wrap(value[1], 1)) if has_aux else seen.wrap(value)
+            return value, rewrap(found, kinds)
+        return (rewrap(out[0], kinds), seen.wrap(out[1], 1)) if has_aux else rewrap(out, kinds)
+
+    return derivative
+
+
+# ---- products with the jacobian
+
+
+def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """Give the value and its tangent, as `jax.jvp` does."""
+    raws, kinds = unwrap(primals)
+    seen = Seen(fun, kinds, has_aux=has_aux)
+    value, tangent, *aux = theirs.jvp(seen, raws, unwrap(tangents)[0], has_aux=has_aux)
+    return seen.wrap(value), seen.wrap(tangent), *[seen.wrap(a, 1) for a in aux]
+
+
+def vjp(fun: Function, *primals: Any, has_aux: bool = False, **options: Any) -> tuple[Any, ...]:
+    """Give the value and the function that pulls cotangents back, as `jax.vjp` does."""
+    raws, kinds = unwrap(primals)
+    seen = Seen(fun, kinds, has_aux=has_aux)
+    value, pull, *aux = theirs.vjp(seen, *raws, has_aux=has_aux, **options)
+    return seen.wrap(value), Partial(Linear(kinds), pull), *[seen.wrap(a, 1) for a in aux]
+
+
+def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """Give the value and the function that pushes tangents, as `jax.linearize` does."""
+    raws, kinds = unwrap(primals)
+    seen = Seen(fun, kinds, has_aux=has_aux)
+    value, push, *aux = theirs.linearize(seen, *raws, has_aux=has_aux)
+    out_kinds = seen.outs[0, tree_structure(value)]
+    return seen.wrap(value), Partial(Linear(out_kinds), push), *[seen.wrap(a, 1) for a in aux]
+
+
+def linear_transpose(fun: Function, *primals: Any, **options: Any) -> Function:
+    """Make the transpose of a linear function, as `jax.linear_transpose` does."""
+    raws, kinds = unwrap(primals)
+    return Partial(Linear(kinds), jax.linear_transpose(Seen(fun, kinds), *raws, **options))
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Applies one of JAX's linear maps to Arrays; the results' leaves are of these kinds."""
+
+    kinds: Kinds
+
+    def __call__(self, function: Function, *given: Any) -> Any:
+        return rewrap(function(*unwrap(given)[0]), self.kinds)
+
+
+# ---- batched
+
+
+def vmap(fun: Function, *axes: Any, **options: Any) -> Function:
+    """Map over axes of the arguments; the options are `jax.vmap`'s."""
+
+    @wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        (raw_args, raw_kwargs), kinds = unwrap((args, kwargs))
+        seen = Seen(fun, kinds)
+        return seen.wrap(jax.vmap(seen, *axes, **options)(*raw_args, **raw_kwargs))
+
+    return mapped
+
+
+# ---- with rules of the user's
+
+
+def custom_jvp_call(
+    fun: Function,
+    jvp: Function,
+    nondiff_argnums: Sequence[int],
+    symbolic_zeros: bool,
+    args: Sequence[Any],
+) -> Any:
+    """Call a function whose derivative is `jvp(*nondiff_args, primals, tangents)`."""
+    split = Split(fun, nondiff_argnums, args)
+    raws, kinds = unwrap(split.chosen)
+    seen = Seen(split.function, kinds)
+    function = jax.custom_jvp(seen)
+
+    def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        given = rewrap(tuple(primals), kinds), rewrap(tuple(tangents), kinds)
+        value, tangent = call(jvp, [*split.fixed, *given], {})
+        return seen.note(value), unwrap(tangent)[0]
+
+    function.defjvp(rule, symbolic_zeros=symbolic_zeros)
+    return seen.wrap(function(*raws))
+
+
+def custom_vjp_call(
+    fun: Function,
+    fwd: Function,
+    bwd: Function,
+    nondiff_argnums: Sequence[int],
+    args: Sequence[Any],
+) -> Any:
+    """Call a function with rules `fwd(*args)` and `bwd(*nondiff_args, residuals, ct)`."""
+    split = Split(fun, nondiff_argnums, args)
+    raws, kinds = unwrap(split.chosen)
+    seen = Seen(split.function, kinds)
+    function = jax.custom_vjp(seen)
+    saved: dict[Any, Kinds] = {}
+
+    def forward(*chosen: Any) -> tuple[Any, Any]:
+        value, residuals = call(fwd, split.full(rewrap(chosen, kinds)), {})
+        raw, saved_kinds = unwrap(residuals)
+        saved[tree_structure(raw)] = saved_kinds
+        return seen.note(value), raw
+
+    def backward(residuals: Any, ct: Any) -> Any:
+        found = saved[tree_structure(residuals)]
+        given = rewrap(residuals, found), seen.wrap(ct)
+        return unwrap(call(bwd, [*split.fixed, *given], {}))[0]
+
+    function.defvjp(forward, backward)
+    return seen.wrap(function(*raws))
+
+
+class Split:
+    """The arguments of one call, those to differentiate apart from the fixed ones."""
+
+    def __init__(self, fun: Function, nondiff_argnums: Sequence[int], args: Sequence[Any]) -> None:
+        self.fun = fun
+        self.args = args
+        fixed = {n % len(args) for n in nondiff_argnums}
+        self.places = [i for i in range(len(args)) if i not in fixed]
+        self.fixed = [args[i] for i in sorted(fixed)]
+        self.chosen = tuple([args[i] for i in self.places])
+
+    def full(self, chosen: Sequence[Any]) -> list[Any]:
+        """Give all arguments, the chosen ones replaced."""
+        args = list(self.args)
+        for i, x in zip(self.places, chosen, strict=True):
+            args[i] = x
+        return args
+
+    def function(self, *chosen: Any) -> Any:
+        """Call the function with the chosen arguments replaced."""
+        return self.fun(*self.full(chosen))
