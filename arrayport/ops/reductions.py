@@ -26,9 +26,9 @@ from arrayport.ops.elementwise import (
     neg,
     select,
 )
-from arrayport.ops.indexing import slice_in_dim
 from arrayport.ops.promotion import lift
 from arrayport.ops.shapes import concatenate, pad
+from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import (
     Shape,
     constant,
@@ -37,7 +37,6 @@ from arrayport.ops.structure import (
     reshape,
     spread,
     transpose,
-    zeros,
 )
 
 DType = np.dtype[Any]
@@ -72,16 +71,6 @@ def _logaddexp(a: Pair, b: Pair) -> Pair:
 
 def _part(xs: Pair, axis: int, start: int, stop: int | None, step: int = 1) -> Pair:
     return tuple(slice_in_dim(x, start, stop, step, axis) for x in xs)  # type: ignore[return-value]
-
-
-def fold(combine: Combine, xs: Pair) -> Pair:
-    """Combine all along the first axis, halves with halves, to an extent of 1."""
-    while (size := xs[0].shape[0]) > 1:
-        half = size // 2
-        both = combine(_part(xs, 0, 0, half), _part(xs, 0, half, 2 * half))
-        odd = _part(xs, 0, 2 * half, None)
-        xs = both if size % 2 == 0 else _joined(both, odd)
-    return xs
 
 
 def _joined(xs: Pair, ys: Pair, axis: int = 0) -> Pair:
@@ -148,15 +137,14 @@ def _extreme_jvp(ts: Sequence[Array], ans: Array, x: Array, axes: Shape) -> Arra
 
 
 def _prod_jvp(ts: Sequence[Array], ans: Array, x: Array, axes: Shape) -> Array:
-    """By pairs, without dividing: right where factors are zero."""
+    """Each tangent times all before and all behind: nothing is divided, and factors may be zero."""
     kept = [i for i in range(len(x.shape)) if i not in axes]
-    factors = prod(x.shape[a] for a in axes)
-    if not factors:
-        return zeros(ans)
-    rows, t_rows = (
-        reshape(transpose(v, (*axes, *kept)), (factors, *ans.shape)) for v in (x, ts[0])
-    )
-    return reshape(fold(with_tangents(mul_p), (rows, t_rows))[1], ans.shape)
+    rows = prod(x.shape[a] for a in axes)
+    x, t = (reshape(transpose(v, (*axes, *kept)), (rows, *ans.shape)) for v in (x, ts[0]))
+    one, rest = constant(1, x), [(0, 0, 0)] * len(kept)
+    before = cumprod(pad(x, one, [(1, -1, 0), *rest]))
+    behind = cumprod(pad(x, one, [(-1, 1, 0), *rest]), reverse=True)
+    return reduce_sum(t * before * behind, (0,))
 
 
 reduce_max_p = reduction("reduce_max", jvp=_extreme_jvp)
@@ -167,32 +155,34 @@ reduce_or_p = reduction("reduce_or", not_differentiable=NOT_SMOOTH)
 reduce_xor_p = reduction("reduce_xor", not_differentiable=NOT_SMOOTH)
 
 
-def _reduced(prim: Unary, operand: Any, axes: Sequence[int] | None, kinds: str) -> Array:
+def _reduced(
+    prim: Unary, operand: Any, axes: Sequence[int] | None, kinds: str, *, empty: bool = True
+) -> Array:
     x = _taken(prim, operand, kinds)
-    rank = len(x.shape)
+    shape = x.shape
+    rank = len(shape)
     if axes is None:
-        axes = tuple(range(rank))
-    else:
-        axes = tuple([normalize_axis_index(a, rank) for a in axes])
-        if len(set(axes)) != len(axes):
-            raise ValueError(f"{prim.name} got an axis twice in {axes}")
+        axes = range(rank)
+    axes = tuple([normalize_axis_index(a, rank) for a in axes])
+    if len(axes) > 1 and len(set(axes)) < len(axes):
+        raise ValueError(f"{prim.name} got an axis twice in {axes}")
+    if not empty:
+        _not_empty(prim, shape, axes)
     return prim.apply(x, {"axes": axes}) if axes else x
 
 
 def _taken(prim: Unary, operand: Any, kinds: str) -> Array:
     """The operand as an Array, of a kind of dtype that the primitive has a meaning for."""
-    x = lift(operand, None, "operand")
+    x = operand if isinstance(operand, Array) else lift(operand, None, "operand")
     if dtypes.kind(x.dtype) not in kinds:
         raise TypeError(f"{prim.name} has no meaning for dtype {x.dtype}: cast the operand first")
     return x
 
 
-def _not_empty(prim: Unary, x: Array, axes: Sequence[int] | None) -> None:
-    if 0 in x.shape and not all(
-        x.shape[a] for a in (range(len(x.shape)) if axes is None else axes)
-    ):
+def _not_empty(prim: Unary, shape: Shape, axes: Shape) -> None:
+    if 0 in shape and not all(shape[a] for a in axes):
         raise ValueError(
-            f"{prim.name} of shape {x.shape} over axes {axes} is the extreme of no elements, which "
+            f"{prim.name} of shape {shape} over axes {axes} is the extreme of no elements, which "
             "has no value: test the size first, or concatenate a bound to the operand"
         )
 
@@ -207,9 +197,7 @@ def reduce_max(operand: Any, axes: Sequence[int] | None = None) -> Array:
     >>> lax.reduce_max(lax.iota("int32", 3), (0,))
     Array(2, dtype=int32)
     """
-    x = lift(operand, None, "operand")
-    _not_empty(reduce_max_p, x, axes)
-    return _reduced(reduce_max_p, x, axes, "biufc")
+    return _reduced(reduce_max_p, operand, axes, "biufc", empty=False)
 
 
 def reduce_min(operand: Any, axes: Sequence[int] | None = None) -> Array:
@@ -219,9 +207,7 @@ def reduce_min(operand: Any, axes: Sequence[int] | None = None) -> Array:
     >>> lax.reduce_min(lax.iota("int32", 3), (0,))
     Array(0, dtype=int32)
     """
-    x = lift(operand, None, "operand")
-    _not_empty(reduce_min_p, x, axes)
-    return _reduced(reduce_min_p, x, axes, "biufc")
+    return _reduced(reduce_min_p, operand, axes, "biufc", empty=False)
 
 
 def reduce_prod(operand: Any, axes: Sequence[int] | None = None) -> Array:
@@ -296,7 +282,7 @@ def _placed(prim: Unary, operand: Any, axis: int, index_dtype: Any) -> Array:
     dtype, axis = dtypes.canonicalize(index_dtype), normalize_axis_index(axis, len(x.shape))
     if not dtypes.is_integer(dtype):
         raise TypeError(f"{prim.name} needs an integer index_dtype, not {dtype}")
-    _not_empty(prim, x, (axis,))
+    _not_empty(prim, x.shape, (axis,))
     return prim.apply(x, {"axis": axis, "index_dtype": dtype})
 
 
