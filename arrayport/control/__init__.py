@@ -1,2 +1,1 @@
-"""Primitives that hold Programs, one file a whole story: jit, conditionals, loops, custom rules, "
-"checkpoint."""
+"""Primitives that hold Programs, one file a whole story."""

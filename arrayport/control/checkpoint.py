@@ -1,5 +1,4 @@
-"""checkpoint: a function whose intermediate values are computed again in the backward pass instead "
-"of kept."""
+"""checkpoint: intermediate values computed again in the backward pass instead of kept."""
 
 from __future__ import annotations
 

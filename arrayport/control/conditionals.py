@@ -100,8 +100,7 @@ def _padded(first: Program, n: int, kinds: Sequence[Sequence[Aval]], own: int) -
 
 
 def _selecting(lin: Linearized, start: int, made: Sequence[Aval], xs: Sequence[Aval]) -> Program:
-    """A branch's linear Program over (residuals of all branches, operands, (co)tangents): it picks "
-    "its own."""
+    """A branch's linear Program over (all branches' residuals, operands, (co)tangents)."""
 
     def f(*args: Array) -> list[Array]:
         own, operands = iter(args[start : len(made)]), args[len(made) :]

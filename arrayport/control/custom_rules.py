@@ -191,8 +191,7 @@ def _vjp_batch(
     avals: Any,
 ) -> Any:
     def pull(*given: Array) -> list[Array]:
-        """Everything but the free operands is batched at 0 by now; a primal that was not needs its "
-        "cotangents summed."""
+        """Sum the cotangents of a primal that was not batched; all but free operands are, at 0."""
         front = [*dims[:free], *[0] * (len(given) - free)]
         found = _batched(bwd, size, front)(*given)
         return [
@@ -449,8 +448,7 @@ class custom_vjp(_Custom):  # noqa: N801 - JAX's name
 
 
 class _VjpRule:
-    """The three functions of a custom_vjp call on flat Arrays; the structures are learned as they "
-    "run."""
+    """The three functions of a custom_vjp call, on flat Arrays."""
 
     def __init__(
         self, custom: custom_vjp, static: Any, tree: Any, dynamic: Any, leaves: Sequence[Array]

@@ -15,8 +15,7 @@ from arrayport.transforms.staging import restage, stage
 
 
 def flatten(tree: Any, name: str) -> tuple[list[Array], Any]:
-    """The leaves of a pytree as Arrays, and its structure; `name` is for the message about a bad "
-    "leaf."""
+    """The leaves of a pytree as Arrays, and its structure; `name` is for messages."""
     leaves, structure = tree_flatten(tree)
     return [x if isinstance(x, Array) else lift(x, None, name) for x in leaves], structure
 
@@ -61,8 +60,7 @@ class Traced:
 
 
 def settle(carry: list[Array], trace: Callable[[list[Aval]], Traced]) -> tuple[list[Array], Traced]:
-    """Trace the body of a loop; weak parts of the carry (Python numbers) take the types that the "
-    "body gives them."""
+    """Trace the body of a loop; weak parts of the carry take the types that the body gives."""
     while True:
         traced = trace([aval_of(x) for x in carry])
         settled = [_settled(x, o) for x, o in zip(carry, traced.given, strict=False)]
@@ -109,8 +107,7 @@ def check_same(
     *,
     weak: bool = True,
 ) -> None:
-    """Raise TypeError, naming the first leaf that differs, unless two outputs have one structure "
-    "and one type."""
+    """Raise TypeError, naming the first leaf that differs, unless two outputs are alike."""
     if got_tree != want_tree:
         msg = f"{what}: the structures differ, {got_tree} against {want_tree}: {advice}"
         raise TypeError(msg)

@@ -143,17 +143,22 @@ class Jitted:
         self.fast: dict[Any, tuple[Any, Any, Any]] = {}  # NumPy Arrays as positional arguments
         self.programs: dict[Any, tuple[Program, Any]] = {}
         self.natives: dict[Any, Any] = {}
+        self.quick: dict[type, Callable[..., Any]] = {}  # of these by classes of raw arrays
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        key: Any = x64()
+        key: Any = None
         for a in args:
             if type(a) is not Array:
                 break
             raw = a.raw
             if type(raw) is not ndarray:
+                native = self.quick.get(type(raw))
+                if native is not None and is_staging() is EVAL:
+                    return native(*args, **kwargs)
                 break
             key = (key, raw.shape, raw.dtype, a.weak)
         else:
+            key = key, x64()
             hit = self.fast.get(key) if not kwargs else None
             if hit is not None and is_staging() is EVAL and not config.disable_jit:
                 executor, weak, out_tree = hit
@@ -170,14 +175,17 @@ class Jitted:
         return self.slow(args, kwargs, None)
 
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
-        """Call with the cache looked up by structure, types and static values; trace if it has "
-        "nothing."""
+        """Call by the cache of structures, types and static values; trace if it has nothing."""
         if config.disable_jit:
             return self.fun(*args, **kwargs)
         statics, dynamic = self.split(args, kwargs)
         backend, engine = route(tree_leaves(dynamic))
         if engine is not None:
-            return self.native(engine)(*args, **kwargs)
+            native = self.native(engine).__call__
+            for a in args:
+                if type(a) is Array and type(a.raw) is not ndarray:
+                    self.quick[type(a.raw)] = native
+            return native(*args, **kwargs)
         token = enter(backend)
         try:
             leaves, tree = flatten(dynamic, "an argument of a jitted function")
@@ -219,8 +227,7 @@ class Jitted:
     def staged(
         self, statics: Any, leaves: list[Array], tree: Any, backend: Backend
     ) -> tuple[Program, Any, Any]:
-        """The Program for a signature, what it captured of enclosing traces, and its output's "
-        "structure."""
+        """The Program for a signature, what it captured, and its output's structure."""
         typed = tuple([(k, type(v), v) for k, v in statics])
         key = typed, tree, tuple([aval_of(x) for x in leaves]), x64(), backend
         hit = self.programs.get(key)
@@ -278,8 +285,7 @@ class Jitted:
         return Traced(self.whole(statics), tree, leaves)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage for arguments ahead of time; `.compile()` gives a callable for that signature "
-        "alone."""
+        """Stage for arguments ahead of time; `.compile()` gives a callable for that signature."""
         statics, dynamic = self.split(args, kwargs)
         backend, engine = route(tree_leaves(dynamic))
         if engine is not None:
@@ -304,6 +310,7 @@ class Jitted:
         self.fast.clear()
         self.programs.clear()
         self.natives.clear()
+        self.quick.clear()
 
     def _cache_size(self) -> int:
         return len(self.programs) + sum(n._cache_size() for n in self.natives.values())
@@ -372,8 +379,7 @@ def _abstract(dynamic: Any) -> tuple[list[Any], Any]:
 def _resolve(
     fun: Callable[..., Any], options: dict[str, Any], kind: str
 ) -> tuple[tuple[int, ...], frozenset[str]]:
-    """Positions and names of static or donated arguments, each completed from the other by the "
-    "signature."""
+    """Positions and names of static or donated arguments, completed by the signature."""
     numbers, names = options.get(f"{kind}_argnums"), options.get(f"{kind}_argnames")
     numbers = () if numbers is None else (numbers,) if isinstance(numbers, int) else tuple(numbers)
     names = () if names is None else (names,) if isinstance(names, str) else tuple(names)

@@ -155,8 +155,7 @@ def _scan_linearize(
 
 
 def _with_stacked_carries(lin: Linearized, counts: Counts) -> Linearized:
-    """A residual that is a carry input changes every step: `first` must return it, so that the "
-    "scan stacks it."""
+    """Let `first` return residuals that are carry inputs: they change every step."""
     nc, nk = counts
     carried = [i is not None and nc <= i < nc + nk for i in lin.forwarded]
     if not any(carried):

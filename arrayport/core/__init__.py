@@ -1,2 +1,1 @@
-"""The floor that every other room stands on: arrays, traces, primitives, programs, backends, "
-"errors."""
+"""The floor that all stands on: arrays, traces, primitives, Programs, backends, errors."""

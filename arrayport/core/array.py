@@ -1,5 +1,4 @@
-"""Array, the one thin immutable class over every backend's raw array, and Tracer, its traced "
-"form."""
+"""Array, the thin immutable class over every backend's raw array, and Tracer."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class Aval(NamedTuple):
-    """What is known of an array before its values are: anything with these three attributes will "
-    "do."""
+    """What is known of an array before its values; anything with these attributes will do."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]

@@ -32,8 +32,7 @@ INSTALL = {
 
 @dataclass(frozen=True)
 class Device:
-    """A place where arrays live: a backend's name, the platform ("cpu", "gpu", "tpu") and a "
-    "number."""
+    """A place where arrays live: a backend, a platform ("cpu", "gpu", "tpu"), a number."""
 
     backend: str
     platform: str
@@ -67,8 +66,7 @@ class Backend:
         raise NotImplementedError
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
-        """Run one primitive on concrete Arrays; an Array, or a list of them if the primitive has "
-        "many."""
+        """Run one primitive on concrete Arrays; gives an Array, or a list if it has many."""
         raise NotImplementedError
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
@@ -103,8 +101,7 @@ class Backend:
         return raw
 
     def kernel(self, prim: Primitive) -> Callable[..., Any]:
-        """Look a kernel up; a missing or refused one raises UnsupportedOnBackendError with the "
-        "reason."""
+        """Look a kernel up; raise UnsupportedOnBackendError with the reason if there is none."""
         found = self.kernels.get(prim)
         if found is None or isinstance(found, Refusal):
             reason = found.reason if found else "it has no kernel here yet"
@@ -158,8 +155,7 @@ def loaded() -> list[Backend]:
 
 
 def by_type(cls: type) -> Backend | None:
-    """The backend whose raw arrays are of this class, loading it if its array package is "
-    "imported."""
+    """The backend whose raw arrays are of this class, loaded if need be."""
     found = _by_type.get(cls)
     if found is None:
         found = _find(cls)
@@ -184,8 +180,7 @@ def _find(cls: type) -> Backend | None:
 
 @cache
 def default_backend() -> Backend:
-    """The backend of the environment variable ARRAYPORT_BACKEND (read once), else the best "
-    "present."""
+    """The backend that ARRAYPORT_BACKEND names (read once), else the best present."""
     return get(os.environ.get("ARRAYPORT_BACKEND") or _best())
 
 
@@ -222,14 +217,12 @@ def _spec(module: str) -> bool:
 
 
 def ambient() -> Backend:
-    """Where work goes that no operand decides: `use_backend`, else ARRAYPORT_BACKEND, else the "
-    "best present."""
+    """Where work goes that no operand decides: `use_backend`'s, else the default."""
     return _ambient.get() or default_backend()
 
 
 def enter(backend: Backend) -> Token[Backend | None] | None:
-    """Make a backend the ambient one until `leave`; None if it is already (cheaper than the "
-    "context manager)."""
+    """Make a backend the ambient one until `leave`; None if it is already."""
     return None if ambient() is backend else _ambient.set(backend)
 
 

@@ -1,5 +1,4 @@
-"""The one hierarchy of errors, with JAX's names where JAX has one, and the line of user code they "
-"point at."""
+"""The one hierarchy of errors, with JAX's names, and the line of user code they point at."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ class BackendNotFoundError(ArrayportError, ImportError):
 
 
 class ProgramError(ArrayportError, RuntimeError):
-    """A Program broke one of its own rules: a fault of arrayport, or of a third party's "
-    "primitive."""
+    """A Program broke one of its own rules: a fault of arrayport or of a primitive."""
 
 
 def user_line() -> str:

@@ -1,5 +1,4 @@
-"""The one typed hook by which core reaches what lies above it: what Array's operators and methods "
-"mean."""
+"""The one typed hook by which core reaches what lies above it: Array's operators."""
 
 from __future__ import annotations
 
@@ -7,8 +6,7 @@ from typing import Any, Protocol
 
 
 class Operators(Protocol):
-    """The functions that Array's operators and methods call by name: `arrayport.numpy`'s, each "
-    "`f(array, ...)`."""
+    """The functions that Array's operators and methods call by name: `arrayport.numpy`'s."""
 
     def __getattr__(self, name: str) -> Any: ...
 

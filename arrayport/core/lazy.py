@@ -1,5 +1,4 @@
-"""The one way in which heavy modules are loaded late: a stand-in that imports its module when it "
-"is first used."""
+"""The one way in which heavy modules are loaded late: a stand-in until first use."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ class Primitive:
     transposes   linear in each operand apart: one `(ct, *operands, **params) -> ct` per operand,
     whose own place
                  holds an Aval; or one function for a variadic primitive, which takes the operand's
-                 number first. Linear in several operands together (add): a `jvp` as well.
+                 number first. Linear in several operands together (add): a `jvp` as well; linear in
+                 some only (solve): None for the others, and a `jvp` as well.
     jvp          anything: `(ts, ans, *xs, **params) -> t`, ts and t may hold None for zero; with
     several outputs
                  ans and t are lists. Reverse mode transposes this rule.
@@ -93,13 +94,19 @@ class Primitive:
         REGISTRY[name] = self
 
     def bind(self, *args: Array, **params: Any) -> Any:
-        """Apply to Arrays: the innermost of the operands' traces and the program under "
-        "construction decides."""
+        """Apply to Arrays, in the innermost of the operands' traces and the Program being staged."""
         top = is_staging()
         for a in args:
             if type(a) is not Array and a.trace.level > top.level:  # type: ignore[attr-defined]
                 top = a.trace  # type: ignore[attr-defined]
         return top.process(self, args, params)
+
+    def transposable(self, parents: Sequence[Any]) -> bool:
+        """Whether there is a transpose for each operand that has a parent (is not None)."""
+        rules = self.transposes
+        return callable(rules) or all(
+            p is None or r is not None for p, r in zip(parents, rules, strict=True)
+        )
 
     def transpose_rule(self, i: int) -> Rule:
         """The transpose with respect to operand i."""
@@ -213,15 +220,13 @@ NO_PARAMS: dict[str, Any] = {}
 
 
 def read_arguments(rule: Rule | None) -> int:
-    """Bits of the arguments after the tangent that a rule reads: those not spelled with a leading "
-    "underscore."""
+    """Bits of the arguments after the tangent that a rule reads: those without an underscore."""
     names = list(inspect.signature(rule).parameters)[1:] if rule else []
     return sum(1 << i for i, name in enumerate(names) if not name.startswith("_"))
 
 
 def _caller() -> str:
-    """Where the primitive is stated: the innermost frame that is not in this file or a maker of "
-    "families."""
+    """Where the primitive is stated: the innermost frame that is no maker's."""
     frame = inspect.currentframe()
     while frame is not None:
         name = frame.f_globals.get("__name__", "")

@@ -1,5 +1,4 @@
-"""Program, the typed SSA form that tracing makes: its printer, its checker, and the interpreter "
-"that defines it."""
+"""Program, the typed SSA form that tracing makes: its printer, checker and interpreter."""
 
 from __future__ import annotations
 
@@ -89,8 +88,7 @@ class Program:
         return [aval_of(v) for v in self.outs]
 
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once and kept under `key`: executors, derivatives, batched "
-        "versions."""
+        """What `make` gives, made once: executors, derivatives, batched versions."""
         found = self.derived.get(key)
         if found is None:
             found = self.derived[key] = make()
@@ -123,8 +121,7 @@ def eval_program(program: Program, args: Sequence[Array]) -> list[Array]:
 
 
 def check_program(program: Program) -> Program:
-    """Raise ProgramError unless every name is made once, before it is read, with the type its "
-    "primitive states."""
+    """Raise ProgramError unless names are made once, before they are read, as typed."""
     known: set[Atom] = set(program.ins)
     if len(known) != len(program.ins):
         msg = "an input is named twice"

@@ -20,8 +20,7 @@ reset_errors: Callable[[Any], None] = _variable.reset
 
 
 def quiet(f: Callable[P, R]) -> Callable[P, R]:
-    """Keep NumPy's floating-point warnings off throughout a call, once instead of at every "
-    "operation."""
+    """Keep NumPy's floating-point warnings off throughout a call, set once."""
 
     @wraps(f)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:

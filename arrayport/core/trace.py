@@ -1,5 +1,4 @@
-"""Traces: interpretations of primitives. A later trace has a higher level in every thread, so "
-"there is no stack."""
+"""Traces: interpretations of primitives. Levels ascend in every thread; there is no stack."""
 
 from __future__ import annotations
 
@@ -22,8 +21,7 @@ _levels = itertools.count(1)
 
 
 class Trace:
-    """An interpretation of primitives; tracers carry theirs, and the highest level among operands "
-    "decides."""
+    """An interpretation of primitives; the highest level among operands decides."""
 
     def __init__(self) -> None:
         self.level = next(_levels)
@@ -73,8 +71,7 @@ def stage_into(trace: Trace) -> Iterator[None]:
 
 
 def neutral(x: Array) -> bool:
-    """Whether an Array follows the other operands: a weak scalar on the host, such as a Python "
-    "number makes."""
+    """Whether an Array follows the other operands: a weak scalar on the host."""
     return x.weak and type(x) is Array and type(x.raw) is np.ndarray and not x.raw.shape
 
 

@@ -1,5 +1,4 @@
-"""Makers of whole families: elementwise primitives and the promoting functions over them, and "
-"linear ones."""
+"""Makers of whole families: elementwise primitives, the functions over them, linear ones."""
 
 from __future__ import annotations
 
@@ -80,8 +79,7 @@ def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, 
 
 
 def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
-    """Make the promoting function of a primitive of one operand; `floating`: integers are cast "
-    "first."""
+    """Make the promoting function of a unary primitive; `floating`: integers are cast first."""
 
     def op(x: Any, /) -> Array:
         if type(x) is Array and is_staging() is EVAL:
@@ -106,8 +104,7 @@ def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
 
 
 def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Array]:
-    """Make the promoting function of a primitive of two operands; `floating`: integers are cast "
-    "first."""
+    """Make the promoting function of a binary primitive; `floating`: integers are cast first."""
     keeps_weak = prim.keeps_weak
 
     def op(x: Any, y: Any, /) -> Array:
@@ -135,7 +132,13 @@ def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Arra
                     return Array(
                         out if type(out) is ndarray else np.asarray(out), weak and keeps_weak
                     )
-        x, y = promote(x, y)
+        if not (
+            type(x) is type(y)
+            and isinstance(x, Array)
+            and x.dtype is y.dtype
+            and x.shape == y.shape
+        ):
+            x, y = promote(x, y)
         if floating and not dtypes.is_inexact(x.dtype):
             x, y = inexact(x), inexact(y)
         return prim.apply(x, y, NO_PARAMS)

@@ -22,8 +22,7 @@ KEEPS = {
 
 
 def scalar(value: complex, dtype: np.dtype[Any] | None = None) -> Array:
-    """A Python number as a 0-d Array, weak unless a bool; it follows the other operands to their "
-    "backend."""
+    """A Python number as a 0-d Array, weak unless a bool; it follows the other operands."""
     own, weak = dtypes.scalar_dtype(value)
     if type(value) is int:
         dtypes.check_fits(value, dtype or own)

@@ -52,8 +52,7 @@ full_p = Primitive(
 
 
 def full_like(like: Any, value: complex, shape: Shape | None = None) -> Array:
-    """A number everywhere, with the shape (unless given), dtype and backend of `like` (an Array or "
-    "Aval)."""
+    """A number everywhere, with shape (unless given), dtype and backend of `like`."""
     params = {
         "shape": like.shape if shape is None else shape,
         "value": value,
@@ -72,8 +71,7 @@ def zeros(like: Any) -> Array:
 
 
 def constant(value: complex, like: Any) -> Array:
-    """A number of `like`'s dtype as a weak 0-d Array, which follows the other operands to their "
-    "backend."""
+    """A number of `like`'s dtype as a weak 0-d Array, which follows the other operands."""
     return Array(np.array(value, like.dtype), weak=True)
 
 
@@ -81,8 +79,7 @@ def constant(value: complex, like: Any) -> Array:
 
 
 def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Array:
-    """Stretch x to `shape`; its axis i becomes axis `dims[i]` (ascending), each of its extent or "
-    "1."""
+    """Stretch x to `shape`; its axis i, of that extent or 1, becomes axis `dims[i]` (ascending)."""
     if x.shape == shape:
         return x
     return broadcast_in_dim_p.bind(x, shape=tuple(shape), dims=tuple(dims))

@@ -1,5 +1,4 @@
-"""Constants: an equation whose operands are all known is computed once, when the Program is "
-"compiled."""
+"""Constants: an equation whose operands are all known is computed at compile time."""
 
 from __future__ import annotations
 

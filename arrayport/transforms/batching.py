@@ -66,8 +66,7 @@ class BatchTrace(Trace):
         return out if dim is None else BatchTracer(self, out, dim)
 
     def output(self, x: Array, axis: int | None, path: str = "") -> Array:
-        """A result with the batch axis where it is wanted; None: nowhere, which a batched one "
-        "refuses."""
+        """A result with the batch axis where it is wanted; None: nowhere."""
         value, dim = self.pair(x)
         if axis is None:
             if dim is not None:

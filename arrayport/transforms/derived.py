@@ -1,5 +1,4 @@
-"""Programs from Programs: the derivative, the two halves of a linearization, the batched form. "
-"Each is made once."""
+"""Programs from Programs, each made once: derivative, linearization, batched form."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ def instantiate(
 
 
 def jvp_program(program: Program, nonzero: Mask, forced: Mask) -> tuple[Program, Mask]:
-    """Inputs, then tangents of the nonzero ones -> outputs, then tangents of those nonzero or "
-    "forced."""
+    """Inputs, tangents of the nonzero ones -> outputs, tangents of those nonzero or forced."""
 
     def make() -> tuple[Program, Mask]:
         mask: list[bool] = []
@@ -96,8 +94,7 @@ def linearize_program(
     forward_mode: bool = False,
     accumulate: Mask = (),
 ) -> Linearized:
-    """Split a Program. `linear` takes residuals, initial cotangents of `accumulate`d inputs, then "
-    "(co)tangents."""
+    """Split a Program; `linear` takes residuals, `accumulate`d cotangents, (co)tangents."""
 
     def make() -> Linearized:
         outer, tape = StagingTrace(), GradTrace(forward_mode)
@@ -141,8 +138,7 @@ def linearize_program(
 
 
 def batch_program(program: Program, size: int, batched: Mask, forced: Mask) -> tuple[Program, Mask]:
-    """The Program over inputs batched at axis 0; so are the outputs that depend on them or are "
-    "forced."""
+    """The Program over inputs batched at axis 0, and which outputs are (some are forced)."""
 
     def make() -> tuple[Program, Mask]:
         mask: list[bool] = []

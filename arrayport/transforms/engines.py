@@ -15,8 +15,7 @@ from arrayport.core.tree import tree_leaves
 
 
 def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
-    """The backend on which a call with these leaves runs, and its native engine or None for our "
-    "own."""
+    """The backend on which a call with these leaves runs, and its native engine or None."""
     for x in leaves:
         if isinstance(x, Tracer):
             return x.trace.backend(x) or ambient(), None
@@ -37,8 +36,7 @@ def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
 def by_engine(
     own: Callable[..., Any], name: str, fun: Callable[..., Any], **options: Any
 ) -> Callable[..., Any]:
-    """Make a transformed function that a native engine's transformation `name` runs where there is "
-    "one."""
+    """Make a transformed function that a native engine's `name` runs where there is one."""
     natives: dict[Any, Callable[..., Any]] = {}
 
     @wraps(fun)
@@ -64,8 +62,7 @@ def by_engine(
 def run_on_engine(
     name: str, own: Callable[..., Any], operands: Any, *args: Any, **options: Any
 ) -> Any:
-    """Call a native engine's function `name` where the operands (a pytree) have one, else our "
-    "own."""
+    """Call a native engine's function `name` where the operands have one, else our own."""
     backend, engine = route(tree_leaves(operands))
     if engine is not None:
         return getattr(engine, name)(*args, **options)

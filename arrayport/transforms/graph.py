@@ -1,5 +1,4 @@
-"""The graph of a differentiated computation: nodes that hold what the rules will read, run "
-"backwards or forwards."""
+"""The graph of a differentiated computation, run backwards or forwards."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from arrayport.core.primitive import Binary, Holder, Primitive, Unary
 from arrayport.core.sparse import Sparse
 from arrayport.core.trace import EVAL, Trace, backend_of, is_staging
 from arrayport.ops.elementwise import add
-from arrayport.ops.indexing import scatter_all
 from arrayport.ops.structure import broadcast_in_dim, reduce_sum, total, zeros
+from arrayport.ops.windows import scatter_all
 from arrayport.transforms.forward import no_derivative, push_forward, push_many
 
 new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
@@ -66,8 +65,7 @@ class GradTracer(Tracer):
 
 
 class GradTrace(Trace):
-    """Records nodes; each node's linear map runs later, forwards (linearize) or backwards (vjp), "
-    "by the same rules."""
+    """Records nodes, whose linear maps run later: forwards (linearize) or backwards (vjp)."""
 
     def __init__(self, forward: bool = False) -> None:
         super().__init__()
@@ -108,7 +106,7 @@ class GradTrace(Trace):
         if prim.partials:
             saved: Any = prim, ans, xs, params, ans.shape
             pull, push = pull_elementwise, push_elementwise
-        elif prim.transposes:
+        elif prim.transposes and (prim.jvp is None or prim.transposable(parents)):
             alone = (
                 prim.jvp or sum(p is not None for p in parents) == 1
             )  # then no rule reads its operand's value
@@ -176,7 +174,7 @@ class GradTrace(Trace):
                 y.shape,
             )
             pull, push = pull_binary, push_binary
-        elif prim.transposes:
+        elif prim.transposes and (prim.jvp is None or prim.transposable((node_x, node_y))):
             alone = (
                 prim.jvp or node_x is None or node_y is None
             )  # then no rule reads its operand's value
@@ -197,8 +195,7 @@ class GradTrace(Trace):
     def process_many(
         self, prim: Primitive, xs: list[Array], parents: list[Node | None], params: dict[str, Any]
     ) -> list[Array]:
-        """An operation with several outputs: one node for it and one for each output picked from "
-        "it."""
+        """An operation with several outputs: a node for it, and one for each output."""
         if isinstance(prim, Holder):
             outs, nonzero, linear = prim.linearize(
                 [p is not None for p in parents], xs, params, self.forward
@@ -301,8 +298,7 @@ def push_linear(node: Node, ts: Sequence[Array | None]) -> Array | None:
 
 
 def pull_general(node: Node, g: Array) -> Sequence[Cotangent]:
-    """The transpose of a jvp rule: it is linear, so its vjp at zero (or anywhere) is its "
-    "transpose."""
+    """The transpose of a jvp rule: it is linear, so its vjp at zero is its transpose."""
     prim, ans, xs, params, traced = node.saved
     return _transpose(lambda ts: [prim.jvp(ts, ans, *xs, **params)], [g], xs, traced)
 
@@ -370,8 +366,7 @@ class Parts:
 
 
 class Cotangents(dict[Any, Any]):
-    """Cotangents by key, summed; a sum made here is ours, so what follows is added to it in "
-    "place."""
+    """Cotangents by key, summed; sums made here are ours to add to in place."""
 
     __slots__ = ("owned",)
 
@@ -409,8 +404,7 @@ def _plain(x: Any) -> bool:
 def backward(
     seeds: list[tuple[Node, Array]], inputs: Sequence[Node], initial: Sequence[Array | None] = ()
 ) -> list[Array | None]:
-    """Cotangents of the inputs, given the outputs'; empties `seeds`. Nodes are visited last to "
-    "first, then dropped."""
+    """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
     pending = Cotangents()
     nodes: dict[int, Any] = {}
     for leaf, start in zip(inputs, initial, strict=False):

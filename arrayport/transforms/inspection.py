@@ -59,8 +59,7 @@ class ShapeDtypeStruct:
 
 
 def typed(x: Any) -> Aval:
-    """The type of a leaf: an Array, a number, a NumPy array or anything with a shape and a "
-    "dtype."""
+    """The type of a leaf: an array, a number or anything with a shape and a dtype."""
     if isinstance(x, Array | ShapeDtypeStruct):
         return aval_of(x)
     if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, np.ndarray | np.generic):

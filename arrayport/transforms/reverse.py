@@ -1,5 +1,4 @@
-"""Reverse mode and linearization of functions: grad, value_and_grad, vjp, linearize, jvp's public "
-"face."""
+"""Derivatives of functions: grad, value_and_grad, vjp, linearize, jvp."""
 
 from __future__ import annotations
 

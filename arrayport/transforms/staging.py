@@ -29,8 +29,7 @@ class StagingTracer(Tracer):
 
 
 class StagingTrace(Trace):
-    """Writes a Program. While it is the `staging` trace every operation lands in it, whatever its "
-    "operands."""
+    """Writes a Program; while it is the `staging` trace every operation lands in it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,8 +46,7 @@ class StagingTrace(Trace):
         return StagingTracer(self, Var(aval.shape, aval.dtype, aval.weak))
 
     def atom(self, x: Array) -> Var | Literal:
-        """What stands for x in the Program: its variable, a literal, or a new input for another "
-        "trace's tracer."""
+        """What stands for x: its variable, a literal, or a new input for another trace's tracer."""
         if type(x) is StagingTracer and x.trace is self:
             return x.var
         if not isinstance(x, Tracer):
@@ -92,8 +90,7 @@ class StagingTrace(Trace):
 
 
 def stage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> tuple[Program, list[Tracer]]:
-    """Trace a function of flat Arrays; what it captured of enclosing traces comes first among the "
-    "inputs."""
+    """Trace a function of flat Arrays; what it captured comes first among the inputs."""
     trace = StagingTrace()
     ins = [trace.input(a) for a in avals]
     with stage_into(trace):

@@ -1,2 +1,1 @@
-"""What NumPy and CuPy share: kernels written against an array namespace, the executor, the "
-"backend's form."""
+"""What NumPy and CuPy share: kernels, the executor, the backend's form."""

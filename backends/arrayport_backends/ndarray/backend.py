@@ -1,5 +1,4 @@
-"""ArrayBackend, the form of the backends whose arrays behave as NumPy's: NumPy, CuPy, simulated "
-"CuPy."""
+"""ArrayBackend, the form of the backends whose arrays behave as NumPy's."""
 
 from __future__ import annotations
 

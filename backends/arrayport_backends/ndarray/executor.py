@@ -1,5 +1,4 @@
-"""Executor: a Program as straight-line calls of kernels, with buffers reused when nothing needs "
-"them any more."""
+"""Executor: a Program as straight-line calls of kernels that reuse dead buffers."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ WORTH_REUSE = 16384  # bytes from which writing into a dead buffer beats a new o
 
 
 class Step(NamedTuple):
-    """One kernel call: which values it reads and makes, which buffer it may write into, which "
-    "values die with it."""
+    """One kernel call: what it reads and makes, where it may write, what dies with it."""
 
     kernel: Callable[..., Any]
     params: dict[str, Any]
@@ -34,8 +32,7 @@ class Step(NamedTuple):
 
 
 class Executor:
-    """A compiled Program. `run(*raws)` gives a list of raw outputs; inputs in `owned` may be "
-    "overwritten."""
+    """A compiled Program: `run(*raws)` gives raw outputs; `owned` inputs may be overwritten."""
 
     def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
         self.backend = backend
@@ -141,8 +138,7 @@ class Planner:
         self.steps = [self.step(i, *eqn) for i, eqn in enumerate(program.eqns)]
 
     def separate(self, owned: Sequence[Var]) -> bool:
-        """Whether the outputs at the places of the owned inputs come in buffers of ours, one "
-        "each."""
+        """Whether the outputs in place of the owned inputs come in buffers of ours, one each."""
         outs = self.executor.program.outs
         buffers = [self.root(o) for o in outs]
         return all(buffers.count(b) == 1 and b in self.ours for b in buffers[: len(owned)])
@@ -182,8 +178,7 @@ class Planner:
         return Step(kernel, params, *slots, prim.many, None if into is None else number(into))
 
     def may_overwrite(self, a: Atom, others: Sequence[Atom], i: int) -> bool:
-        """Whether the buffer of a is ours, dies at step i, and no other operand of the step shares "
-        "it."""
+        """Whether a's buffer is ours, dies at step i, and no other operand shares it."""
         r = self.root(a)
         return (
             r in self.ours

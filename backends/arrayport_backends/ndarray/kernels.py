@@ -1,5 +1,4 @@
-"""Kernel, the row of the tables that NumPy and CuPy share, and how a row becomes a function of raw "
-"arrays."""
+"""Kernel, the row of NumPy's and CuPy's tables, and how it becomes a function."""
 
 from __future__ import annotations
 
@@ -62,8 +61,7 @@ def ufunc(name: str) -> Kernel:
 def through_float32(
     kernel: Callable[..., Any], outs: Sequence[np.dtype[Any]], many: bool
 ) -> Callable[..., Any]:
-    """A kernel that computes on 16- and 8-bit floats as float32, which is quicker and rounds "
-    "once."""
+    """A kernel that computes on 16- and 8-bit floats as float32, and rounds once."""
 
     def run(*raws: Any, **params: Any) -> Any:
         wide = [r.astype(FLOAT32) if r.dtype in NARROW else r for r in raws]
