@@ -16,6 +16,7 @@ from arrayport.ops.promotion import broadcast_together, lift, promote, promote_d
 from arrayport.ops.structure import constant, convert, full_like, zeros
 
 DType = np.dtype[Any]
+Function = Callable[[Any], Array]
 LN2, LN10 = ln(2), ln(10)
 
 
@@ -57,7 +58,8 @@ div_p = elementwise(
     lambda g, ans, _x, y: neg(g * ans / y),
     dtype=floating,
 )
-neg, add, sub, mul = unary(neg_p), binary(add_p), binary(sub_p), binary(mul_p)
+neg: Function = unary(neg_p)
+add, sub, mul = binary(add_p), binary(sub_p), binary(mul_p)
 div = binary(div_p, floating=True)
 
 quotient_p = elementwise("quotient", None, None, dtype=_takes("iu", "use div"))
@@ -138,7 +140,8 @@ def _comparison(prim: Binary) -> Callable[[Any, Any], Array]:
             if isinstance(x, Array) and type(y) is int and not dtypes.is_inexact(x.dtype):
                 return prim.apply(*_ordered(x, y), {})
             if isinstance(y, Array) and type(x) is int and not dtypes.is_inexact(y.dtype):
-                return prim.apply(*reversed(_ordered(y, x)), {})
+                below, above = _ordered(y, x)
+                return prim.apply(above, below, {})
             raise
 
     op.__name__ = op.__qualname__ = prim.name
@@ -164,20 +167,20 @@ isfinite = unary(is_finite_p)
 
 # ---- powers
 
-pow_p = elementwise(
+pow_p: Binary = elementwise(
     "pow",
     lambda g, _ans, x, y: g * _where(y == 0, constant(0, x), y * pow_p.bind(x, _less_one(y))),
     lambda g, ans, x, _y: g * (log(_where(x == 0, constant(1, x), x)) * ans),
     dtype=lambda dtype: dtypes.default_int() if dtype == dtypes.bool_ else dtype,
 )
-integer_pow_p = elementwise(
+integer_pow_p: Unary = elementwise(
     "integer_pow", lambda g, _ans, x, n: g * (integer_pow(x, n - 1) * n), dtype=_not_bool
 )
 square_p = elementwise("square", lambda g, _ans, x: g * (x * 2), dtype=_not_bool)
 sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=floating)
 rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=floating)
 cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=fractional)
-square = unary(square_p)
+square: Function = unary(square_p)
 sqrt, rsqrt, cbrt = (unary(p, floating=True) for p in (sqrt_p, rsqrt_p, cbrt_p))
 _power = binary(pow_p)
 
@@ -215,6 +218,7 @@ expm1_p = elementwise("expm1", lambda g, ans, _x: g * (ans + 1), dtype=floating)
 log_p = elementwise("log", lambda g, _ans, x: g / x, dtype=floating)
 log1p_p = elementwise("log1p", lambda g, _ans, x: g / (x + 1), dtype=floating)
 logistic_p = elementwise("logistic", lambda g, ans, _x: g * (ans * (1 - ans)), dtype=floating)
+log: Function
 exp, exp2, expm1 = (unary(p, floating=True) for p in (exp_p, exp2_p, expm1_p))
 log, log1p, logistic = (unary(p, floating=True) for p in (log_p, log1p_p, logistic_p))
 
@@ -238,6 +242,10 @@ atan2_p = elementwise(
     lambda g, _ans, x, y: neg(g * (x / (square(x) + square(y)))),
     dtype=fractional,
 )
+sin: Function
+cos: Function
+sinh: Function
+cosh: Function
 sin, cos, tan = (unary(p, floating=True) for p in (sin_p, cos_p, tan_p))
 asin, acos, atan = (unary(p, floating=True) for p in (asin_p, acos_p, atan_p))
 sinh, cosh, tanh = (unary(p, floating=True) for p in (sinh_p, cosh_p, tanh_p))
@@ -336,7 +344,7 @@ imag_p = elementwise(
     dtype=_part,
 )
 conj_p = elementwise("conj", transposes=(lambda g, _x: conj(g),))
-complex_p = elementwise(
+complex_p: Binary = elementwise(
     "complex",
     operands=2,
     dtype=lambda dtype: dtypes.complex_dtype(fractional(dtype)),
@@ -352,9 +360,10 @@ modulus_p = elementwise(
 
 def _parts(x: Array | None, y: Array | None) -> tuple[Array, Array]:
     """Tangents of a real and an imaginary part, of which one may be zero."""
-    if x is None or y is None:
-        return (x, constant(0, x)) if x is not None else (constant(0, y), y)
-    return x, y
+    if x is not None:
+        return x, constant(0, x) if y is None else y
+    assert y is not None
+    return constant(0, y), y
 
 
 def real(x: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi, sqrt
 from typing import Any
 
@@ -24,6 +25,7 @@ digamma_p = elementwise("digamma", lambda g, _ans, x: g * polygamma(1, x), dtype
 polygamma_p = elementwise(
     "polygamma", lambda g, _ans, x, n: g * polygamma(n + 1, x), dtype=fractional
 )
+digamma: Callable[[Any], Array]
 erf, erfc, erf_inv = (unary(p, floating=True) for p in (erf_p, erfc_p, erf_inv_p))
 lgamma, digamma = (unary(p, floating=True) for p in (lgamma_p, digamma_p))
 

@@ -16,8 +16,8 @@ from arrayport.ops import structure as ops
 
 def convert(x: Any, dtype: np.dtype[Any], weak: bool) -> Any:
     """Cast; XLA saturates. What is strong cannot be made weak: JAX has no public way."""
-    if x.dtype.kind == "c" and dtypes.kind(dtype) in "iuf":
-        x = lax.real(x)
+    if x.dtype.kind == "c" and dtypes.kind(dtype) != "c":
+        x = x != 0 if dtype == np.bool_ else lax.real(x)
     if weak and x.dtype == np.bool_:
         x = jnp.where(x, 1, 0)
     if weak and x.weak_type:

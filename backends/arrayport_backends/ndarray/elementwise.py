@@ -112,7 +112,11 @@ def log1p(lib: Lib, x: Raw) -> Raw:
 
 def logistic(lib: Lib, x: Raw) -> Raw:
     """Give 1 / (1 + exp(-x))."""
-    return 1 / (lib.xp.exp(-x) + 1)
+    xp = lib.xp
+    out = xp.asarray(xp.negative(x))
+    xp.exp(out, out=out)
+    out += 1
+    return xp.true_divide(1, out, out=out)
 
 
 # ---- signs

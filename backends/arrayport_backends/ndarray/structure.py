@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,23 @@ def convert(lib: Lib, x: Raw, dtype: np.dtype[Any], weak: bool) -> Raw:  # noqa:
             return x != 0
         x, old = x.real, "f"
     if old == "f" and new in "iu":
-        return saturate(lib.xp, x, dtype)
+        return saturate(lib, x, dtype)
     return x.astype(dtype, copy=False)
 
 
-def saturate(xp: Any, x: Raw, dtype: np.dtype[Any]) -> Raw:
-    """Cast floats to integers by clamping them first."""
+def saturate(lib: Lib, x: Raw, dtype: np.dtype[Any]) -> Raw:
+    """Cast floats to integers; what no C cast defines is set apart."""
+    xp = lib.xp
     low, end = (float(dtypes.iinfo(dtype).min), float(dtypes.iinfo(dtype).max) + 1)
     if x.dtype.itemsize < 4:
         x = x.astype(np.float32)
+    if (
+        lib.name == "numpy"
+        and x.size
+        and low <= np.minimum.reduce(x, None)
+        and np.maximum.reduce(x, None) < end
+    ):
+        return x.astype(dtype)
     known = xp.where((x > low) & (x < end), x, x.dtype.type(0)).astype(dtype)
     ends = [xp.full((), v, dtype) for v in (dtypes.iinfo(dtype).min, dtypes.iinfo(dtype).max)]
     return xp.where(x >= end, ends[1], xp.where(x <= low, ends[0], known))
@@ -49,14 +58,10 @@ def broadcast_in_dim(lib: Lib, x: Raw, shape: Shape, dims: Shape) -> Raw:
     if x.shape and len(dims) != len(shape):
         own = dict(zip(dims, x.shape, strict=True))
         x = x.reshape([own.get(i, 1) for i in range(len(shape))])
-    if lib.name == "numpy":
-        size = 1
-        for n in shape:
-            size *= n
-        if size <= SMALL:
-            out = np.empty(shape, x.dtype)
-            out[...] = x
-            return out
+    if lib.name == "numpy" and prod(shape) <= SMALL:
+        out = np.empty(shape, x.dtype)
+        out[...] = x
+        return out
     return lib.xp.broadcast_to(x, shape)
 
 
