@@ -53,7 +53,9 @@ def checkpoint(
     policy: Callable[..., bool] | None = None,
     static_argnums: int | tuple[int, ...] = (),
 ) -> Any:
-    """Make a function keep nothing for its backward pass but its arguments. Source: `jax.checkpoint`.
+    """Make a function keep nothing for its backward pass but its arguments.
+
+    Source: `jax.checkpoint`.
 
     `static_argnums` keep their Python value. `prevent_cse` is always kept to; a `policy` needs the
     JAX backend.

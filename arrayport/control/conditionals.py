@@ -211,7 +211,9 @@ def _cond(
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """Give `branches[index](*operands)`; the index, a scalar integer, is clamped. Source: `jax.lax.switch`.
+    """Give `branches[index](*operands)`; the index, a scalar integer, is clamped.
+
+    Source: `jax.lax.switch`.
 
     >>> switch(5, [lambda x: x, lambda x: -x], 3)
     -3

@@ -291,7 +291,9 @@ def _plain(leaves: Sequence[Any]) -> bool:
 
 
 class custom_jvp(_Custom):  # noqa: N801 - JAX's name
-    """A function with its own forward-mode rule, from which reverse mode follows. Source: `jax.custom_jvp`.
+    """A function with its own forward-mode rule, from which reverse mode follows.
+
+    Source: `jax.custom_jvp`.
 
     The rule, given by `defjvp`, maps (*nondiff arguments, primals, tangents) to (output, its
     tangent).

@@ -21,7 +21,7 @@ def flatten(tree: Any, name: str) -> tuple[list[Array], Any]:
 
 
 class Traced:
-    """A function staged for arguments of given types: its Program, what it captured, its output's structure.
+    """A function staged for arguments of given types.
 
     `like`: types (of a carry) whose weakness the first outputs take on; `given` are the outputs'
     own types.

@@ -103,7 +103,9 @@ def jit(
     inline: bool = False,
     **placement: Any,
 ) -> Any:
-    """Compile a function: it is traced once per signature, and the Program is run from then on. Source: `jax.jit`.
+    """Compile a function: it is traced once per signature, and the Program is run from then on.
+
+    Source: `jax.jit`.
 
     Arrays among the arguments are traced by shape, dtype and weakness; arguments named by
     `static_argnums` or `static_argnames` keep their Python value, must be hashable, and retrace the
@@ -313,7 +315,8 @@ class Jitted:
         self.quick.clear()
 
     def _cache_size(self) -> int:
-        return len(self.programs) + sum(n._cache_size() for n in self.natives.values())
+        natives = self.natives.values()
+        return len(self.programs) + sum(n._cache_size() for n in natives)  # noqa: SLF001 - JAX's name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)

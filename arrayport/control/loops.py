@@ -81,7 +81,7 @@ def _while_linearize(
     if not forward:
         if any(nonzero[counts[0] :]):
             msg = (
-                "reverse-mode derivatives of while_loop, and of fori_loop with a traced trip count, "
+                "reverse-mode derivatives of while_loop, and of fori_loop with traced bounds, "
                 "need the values of "
                 "an unknown number of steps: use scan, a fori_loop with Python-int bounds, or "
                 "forward mode (jvp, jacfwd)"
@@ -133,7 +133,7 @@ def _while_batch(
         for x, d, b in zip(carry_xs, _split(dims, counts)[2], carry_d, strict=True)
     ]
     n_cond, n_body = counts
-    if each:  # every example has its own condition: run while any holds, keep the carry of those that are done
+    if each:  # run while any example goes on, keep the carry of those that are done
         one_cond, one_body = cond_b, body_b
 
         def any_cond(*a: Array) -> list[Array]:

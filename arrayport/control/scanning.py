@@ -210,7 +210,7 @@ def scan(
     unroll: int | bool = 1,
     _split_transpose: bool = False,
 ) -> tuple[Any, Any]:
-    """Run `carry, y = f(carry, x)` over the leading axis of xs; give the last carry and the stacked ys.
+    """Run `carry, y = f(carry, x)` over the leading axis of xs; give the last carry and all ys.
 
     Source: `jax.lax.scan`. `xs` may be None with a `length`; `unroll` is accepted for JAX's sake.
     The carry must keep its structure, shapes and dtypes (TypeError otherwise).

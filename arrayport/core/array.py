@@ -322,9 +322,15 @@ class Tracer(Array):
 
 
 ADVICE: dict[type[Exception], str] = {
-    TracerBoolConversionError: "use lax.cond, lax.while_loop or numpy.where, or make the argument static (static_argnums)",
-    TracerIntegerConversionError: "index with the array itself, or make the argument static (static_argnums)",
-    TracerArrayConversionError: "use the function of the same name in arrayport.numpy, or arrayport.pure_callback",
+    TracerBoolConversionError: (
+        "use lax.cond, lax.while_loop or numpy.where, or make the argument static (static_argnums)"
+    ),
+    TracerIntegerConversionError: (
+        "index with the array itself, or make the argument static (static_argnums)"
+    ),
+    TracerArrayConversionError: (
+        "use the function of the same name in arrayport.numpy, or arrayport.pure_callback"
+    ),
 }
 
 

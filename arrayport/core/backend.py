@@ -97,7 +97,7 @@ class Backend:
         return False
 
     def concrete(self, raw: Any) -> Any:
-        """Give a raw array itself, or the value of one that the library traces: None if it has none."""
+        """Give a raw array itself, or what it holds if the library traces it: None if nothing."""
         return raw
 
     def kernel(self, prim: Primitive) -> Callable[..., Any]:

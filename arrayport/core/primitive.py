@@ -94,7 +94,7 @@ class Primitive:
         REGISTRY[name] = self
 
     def bind(self, *args: Array, **params: Any) -> Any:
-        """Apply to Arrays, in the innermost of the operands' traces and the Program being staged."""
+        """Apply to Arrays, in the innermost of their traces and the Program being staged."""
         top = is_staging()
         for a in args:
             if type(a) is not Array and a.trace.level > top.level:  # type: ignore[attr-defined]
@@ -187,7 +187,7 @@ class Binary(Primitive):
 
 
 class Holder(Primitive):
-    """A primitive that holds Programs; it always has many outputs, and states how it transforms as a whole.
+    """A primitive that holds Programs: it has many outputs, and transforms as a whole.
 
     jvp          `(ts, xs, params) -> outs, ts_out`, None for zero
     linearize    `(nonzero, xs, params, forward) -> outs, nonzero_out, linear`: `linear` maps

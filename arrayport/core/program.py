@@ -188,9 +188,8 @@ def show(program: Program, indent: str = "") -> str:
     lines = [f"{indent}lambda {' '.join(map(typed, program.ins))}:"]
     for prim, ins, params, outs in program.eqns:
         inside = f"[{' '.join(f'{k}={param(v)}' for k, v in params.items())}]" if params else ""
-        lines.append(
-            f"{indent}  {' '.join(map(typed, outs))} = {prim.name}{inside} {' '.join(map(name, ins))}".rstrip()
-        )
+        made, read = " ".join(map(typed, outs)), " ".join(map(name, ins))
+        lines.append(f"{indent}  {made} = {prim.name}{inside} {read}".rstrip())
     return "\n".join([*lines, f"{indent}  return {', '.join(map(name, program.outs))}"])
 
 

@@ -12,8 +12,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # np.errstate makes its state anew at every entry (1.0 us); setting the cached one costs 0.2.
-QUIET: Any = _ufunc_config._make_extobj(all="ignore")  # type: ignore[attr-defined]
-_variable = _ufunc_config._extobj_contextvar  # type: ignore[attr-defined]
+QUIET: Any = _ufunc_config._make_extobj(all="ignore")  # type: ignore[attr-defined]  # noqa: SLF001 - no public way
+_variable = _ufunc_config._extobj_contextvar  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
 error_state: Callable[[], Any] = _variable.get
 set_errors: Callable[[Any], Any] = _variable.set
 reset_errors: Callable[[Any], None] = _variable.reset

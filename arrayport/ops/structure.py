@@ -103,7 +103,7 @@ def _broadcast_abstract(x: Aval, shape: Shape, dims: Shape) -> Aval:
 
 
 def _broadcast_transpose(g: Array, x: Aval, shape: Shape, dims: Shape) -> Array:
-    own = {d: n for d, n in zip(dims, x.shape, strict=True)}
+    own = dict(zip(dims, x.shape, strict=True))
     return reshape(reduce_sum(g, tuple(i for i, n in enumerate(shape) if own.get(i) != n)), x.shape)
 
 

@@ -64,7 +64,7 @@ def jvp_program(program: Program, nonzero: Mask, forced: Mask) -> tuple[Program,
 
 
 class Linearized:
-    """A Program split for differentiation: `first` also returns residuals, `linear` maps (residuals, co)tangents.
+    """A Program split in two: `first` gives residuals too, which `linear` takes with (co)tangents.
 
     A residual that is an input of `first`, unchanged, is not returned: `forwarded` gives its
     number, else None.

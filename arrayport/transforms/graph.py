@@ -23,7 +23,7 @@ new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 
 
 class Node:
-    """One traced operation: what its rules will read, and the nodes of its operands (None where constant).
+    """One traced operation: what its rules will read, and its operands' nodes (None: constant).
 
     Only tracers hold their node and only nodes hold their operands', so what no longer leads to an
     output is freed during the forward pass, and what the backward pass has used is freed as it
@@ -418,16 +418,18 @@ def backward(
         nodes.pop(leaf.order, None)
     seed = node = ct = g = parents = cts = parent = None  # type: ignore[assignment]
     for order in range(max(nodes, default=0), 0, -1):
-        if order not in nodes:
+        node = nodes.pop(order, None)
+        if node is None:
             continue
-        node, g = nodes.pop(order), pending.pop(order)
-        if type(g) is Parts:
-            g = g.total()
-        elif type(g) is Cotangents:  # of a node with several outputs, by number
-            g = [g.take(i) for i in range(node.saved[-1])]
+        g = pending.pop(order)
+        if type(g) is not Array and not isinstance(g, Array):
+            if type(g) is Parts:
+                g = g.total()
+            else:  # of a node with several outputs, by number
+                g = [g.take(i) for i in range(node.saved[-1])]
         parents, cts = node.parents, node.pull(node, g)
         node = g = None  # nothing holds it now but its users' own references
-        for parent, ct in zip(parents, cts, strict=True):
+        for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs
             if parent is None or ct is None:
                 continue
             key = parent.order

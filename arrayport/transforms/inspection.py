@@ -55,7 +55,8 @@ class ShapeDtypeStruct:
         return hash(aval_of(self))
 
     def __repr__(self) -> str:
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype}{', weak_type=True' if self.weak else ''})"
+        weak = ", weak_type=True" if self.weak else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype}{weak})"
 
 
 def typed(x: Any) -> Aval:
@@ -99,7 +100,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def make_jaxpr(
     fun: Callable[..., Any], static_argnums: int | tuple[int, ...] = (), return_shape: bool = False
 ) -> Callable[..., Any]:
-    """Make a function that gives the Program of `fun` for its arguments, to print. Source: `jax.make_jaxpr`.
+    """Make a function that gives the Program of `fun` for its arguments, to print.
+
+    Source: `jax.make_jaxpr`.
 
     On the JAX backend it is JAX's own jaxpr.
 

@@ -56,7 +56,9 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """Make the Jacobian of a function by reverse mode, a row at a time. Source: `jax.jacrev`; see `jacfwd`.
+    """Make the Jacobian of a function by reverse mode, a row at a time; see `jacfwd`.
+
+    Source: `jax.jacrev`.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.jacrev(lambda x: x.sum())(anp.array([1.0, 2.0]))

@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core.array import Array, aval_of
 from arrayport.core.dtypes import float0, is_complex, is_inexact, kind
 from arrayport.core.errors import user_line
-from arrayport.core.quiet import QUIET, quiet, reset_errors, set_errors
+from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_errors
 from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import convert, zeros
@@ -30,7 +30,9 @@ def value_and_grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),  # noqa: ARG001 - JAX's signature
 ) -> Callable[..., Any]:
-    """Make a function that gives the value of a scalar function and its gradient. Source: `jax.value_and_grad`.
+    """Make a function that gives the value of a scalar function and its gradient.
+
+    Source: `jax.value_and_grad`.
 
     `argnums`: the argument, or several; each a pytree of real floating arrays (complex ones if
     `holomorphic`, integers too if `allow_int`). `has_aux`: `fun` returns (value, anything). Raises
@@ -89,25 +91,30 @@ def _value_and_grad(
     holomorphic: bool,
     allow_int: bool,
 ) -> Callable[..., Any]:
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    if isinstance(argnums, int):
+        alone, numbers = argnums, (argnums,)
+    else:
+        alone, numbers = None, tuple(argnums)
+    simple = alone is not None and not has_aux and not holomorphic
 
     def own(*args: Any, **kwargs: Any) -> Any:
         trace = GradTrace()
         chosen = _chosen(args, numbers)
-        leaves, tree = (
-            (chosen, None)
-            if len(chosen) == 1 and isinstance(chosen[0], Array)
-            else tree_flatten(chosen)
-        )
+        x = chosen[0]
+        if simple and isinstance(x, Array) and x.dtype.kind == "f":  # the common case, quickly
+            t = trace.input(x)
+            full = (t,) if len(args) == 1 else (*args[:alone], t, *args[alone + 1 :])  # type: ignore[operator]
+            value, (ct,) = _pull_back(trace, (t,), fun, full, kwargs)
+            return value, ct if ct is not None and ct.weak is x.weak else _gradient(ct, x)
+        leaves, tree = tree_flatten(chosen)
         inputs = [_input(trace, x, holomorphic, allow_int) for x in leaves]
-        traced = inputs if tree is None else tree_unflatten(tree, inputs)
-        full = list(args)
-        for n, t in zip(numbers, traced, strict=True):
-            full[n] = t
-        value, cts = _pull_back(trace, inputs, fun, full, kwargs, has_aux, holomorphic)
+        full_list = list(args)
+        for n, t in zip(numbers, tree_unflatten(tree, inputs), strict=True):
+            full_list[n] = t
+        value, cts = _pull_back(trace, inputs, fun, full_list, kwargs, has_aux, holomorphic)
         found = [_gradient(ct, x) for ct, x in zip(cts, leaves, strict=True)]
-        given = found if tree is None else tree_unflatten(tree, found)
-        return value, given[0] if isinstance(argnums, int) else tuple(given)
+        given = tree_unflatten(tree, found)
+        return value, tuple(given) if alone is None else given[0]
 
     return own
 
@@ -155,10 +162,10 @@ def _pull_back(
     fun: Callable[..., Any],
     args: Sequence[Any],
     kwargs: dict[str, Any],
-    has_aux: bool,
-    holomorphic: bool,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> tuple[Any, Sequence[Array | None]]:
-    token = set_errors(QUIET)
+    token = None if error_state() is QUIET else set_errors(QUIET)
     try:
         out, aux = _with_aux(fun(*args, **kwargs)) if has_aux else (fun(*args, **kwargs), None)
         if type(out) is not GradTracer or out.trace is not trace:
@@ -175,7 +182,8 @@ def _pull_back(
             cts = found if len(nodes) == len(inputs) else _align(found, inputs)
         return ((value, tree_map(lambda x: _unwrap(trace, x), aux)) if has_aux else value), cts
     finally:
-        reset_errors(token)
+        if token is not None:
+            reset_errors(token)
 
 
 def _align(found: Sequence[Array | None], inputs: Sequence[Any]) -> list[Array | None]:
@@ -231,7 +239,9 @@ def _gradient(ct: Array | None, x: Any) -> Any:
 def vjp(
     fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
 ) -> Any:
-    """Value of a function, and the map from cotangents of its output to those of its inputs. Source: `jax.vjp`.
+    """Value of a function, and the map from cotangents of its output to those of its inputs.
+
+    Source: `jax.vjp`.
 
     The map gives a tuple with a cotangent an input, and may be called often. Raises TypeError or
     ValueError for a cotangent that does not match the output.
@@ -272,7 +282,9 @@ def _vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """Value of a function and its derivative there, a linear function of tangents. Source: `jax.linearize`.
+    """Value of a function and its derivative there, a linear function of tangents.
+
+    Source: `jax.linearize`.
 
     >>> import arrayport as ap
     >>> value, push = ap.linearize(lambda x: x * x, 3.0)

@@ -58,7 +58,7 @@ class ArrayBackend(Backend):
         if prim.many:
             weak = [a.weak for a in prim.abstract(*args, **params)]
             return [Array(self.array(o), w) for o, w in zip(out, weak, strict=True)]
-        weak_out = all([a.weak for a in args]) if prim.keeps_weak else params.get("weak", False)
+        weak_out = all(a.weak for a in args) if prim.keeps_weak else params.get("weak", False)
         return Array(out if type(out) is self.raw_type else self.array(out), weak_out)
 
     def array(self, raw: Any) -> Any:

@@ -30,7 +30,7 @@ def cond(lib: Lib, index: Raw, *raws: Raw, branches: Sequence[Program]) -> list[
 
 
 def loop_body(lib: Lib, body: Program, carry: Sequence[Var], key: Any) -> tuple[Any, bool]:
-    """The executor of a loop's body, which overwrites the dying carry where that is safe, and whether it does.
+    """The executor of a loop's body, and whether it overwrites the dying carry.
 
     It is safe if the new carry comes in buffers that the body made or was given, one for each part.
     """
