@@ -214,7 +214,7 @@ def reduce_prod(operand: Any, axes: Sequence[int] | None = None) -> Array:
     """Multiply over axes (all if None), in the operand's dtype. Source: `jax.lax.reduce_prod`.
 
     >>> from arrayport import lax
-    >>> lax.reduce_prod(lax.full((3,), 2), (0,))
+    >>> lax.reduce_prod(lax.full((3,), 2, "int32"), (0,))
     Array(8, dtype=int32)
     """
     return _reduced(reduce_prod_p, operand, axes, "iufc")
@@ -363,7 +363,7 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
     """Multiply all up to each place of an axis; from it, if `reverse`. Source: `jax.lax.cumprod`.
 
     >>> from arrayport import lax
-    >>> lax.cumprod(lax.full((3,), 2))
+    >>> lax.cumprod(lax.full((3,), 2, "int32"))
     Array([2, 4, 8], dtype=int32)
     """
     return _cumulated(cumprod_p, operand, axis, reverse, "iufc")
@@ -395,7 +395,7 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
     Real floating dtypes only.
 
     >>> from arrayport import lax
-    >>> lax.cumlogsumexp(lax.full((2,), 0.0))
-    Array([0.        , 0.6931472], dtype=float32, weak_type=True)
+    >>> lax.cumlogsumexp(lax.full((2,), 0, "float32"))
+    Array([0.        , 0.6931472], dtype=float32)
     """
     return _cumulated(cumlogsumexp_p, operand, axis, reverse, "f")

@@ -68,12 +68,7 @@ sort_p = Primitive(
 
 
 def argsort(operand: Any, dimension: int = -1, index_dtype: Any = "int32") -> Array:
-    """Give the order of indices along an axis that sorts it, as `sort` does; equals keep theirs.
-
-    >>> from arrayport import lax
-    >>> argsort(lax.full((3,), 1.0))
-    Array([0, 1, 2], dtype=int32)
-    """
+    """Give the order of indices along an axis that sorts it, as `sort` does; equals keep theirs."""
     x = lift(operand, None, "operand")
     dimension = normalize_axis_index(dimension, len(x.shape))
     places = iota_like(x, dtypes.canonicalize(index_dtype), dimension)
