@@ -78,8 +78,8 @@ def argsort(operand: Any, dimension: int = -1, index_dtype: Any = "int32") -> Ar
 def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     """Give the k largest elements along an axis, descending, and their indices (int32).
 
-    Of equal elements the lower index comes first. Floats are in total order: NaN above all, 0.0
-    above -0.0. Raises ValueError for a k that does not fit, TypeError for complex numbers.
+    Of equal elements the lower index comes first. Floats are in total order: NaN above all (below
+    all if its sign bit is set), 0.0 above -0.0. Raises ValueError for a k that does not fit, TypeError for complex numbers.
     Source: `jax.lax.top_k`.
 
     >>> from arrayport import lax
