@@ -12,8 +12,8 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Binary, Primitive
 from arrayport.ops.elementwise import not_equal, select
-from arrayport.ops.indexing import slice_in_dim
 from arrayport.ops.promotion import KEEPS, home_of, lift, lift_all, scalar
+from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import (
     Shape,
     batch_to_front,

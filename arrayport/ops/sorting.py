@@ -79,8 +79,8 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     """Give the k largest elements along an axis, descending, and their indices (int32).
 
     Of equal elements the lower index comes first. Floats are in total order: NaN above all (below
-    all if its sign bit is set), 0.0 above -0.0. Raises ValueError for a k that does not fit, TypeError for complex numbers.
-    Source: `jax.lax.top_k`.
+    all if its sign bit is set), 0.0 above -0.0. Raises ValueError for a k that does not fit,
+    TypeError for complex numbers. Source: `jax.lax.top_k`.
 
     >>> from arrayport import lax
     >>> lax.top_k(lax.iota("int32", 5), 2)
