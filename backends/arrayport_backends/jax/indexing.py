@@ -7,7 +7,7 @@ from typing import Any
 
 from jax import lax
 
-from arrayport.ops import indexing as ops
+from arrayport.ops import indexing, slices, windows
 
 STATIC = {"indices_are_sorted": True, "unique_indices": True}
 
@@ -40,25 +40,25 @@ def dynamic_slice_add(x: Any, *rest: Any) -> Any:
 
 def scatter_all(x: Any, *args: Any, entries: Any) -> Any:
     """Add parts one by one: XLA does so in place."""
-    for write, own, params in ops.split(args, entries):
+    for write, own, params in windows.split(args, entries):
         x = ROWS[write](x, *own, **params)
     return x
 
 
 ROWS: dict[Any, Callable[..., Any]] = {
-    ops.slice_p: lambda x, key: x[ops.basic(key)],
-    ops.slice_add_p: lambda x, value, key: x.at[ops.basic(key)].add(value, **STATIC),
-    ops.slice_set_p: lambda x, value, key: x.at[ops.basic(key)].set(value, **STATIC),
-    ops.gather_p: gather,
-    ops.scatter_set_p: scatter(lax.scatter),
-    ops.scatter_add_p: scatter(lax.scatter_add),
-    ops.scatter_mul_p: scatter(lax.scatter_mul),
-    ops.scatter_min_p: scatter(lax.scatter_min),
-    ops.scatter_max_p: scatter(lax.scatter_max),
-    ops.dynamic_slice_p: lambda x, *starts, sizes: lax.dynamic_slice(x, starts, sizes),
-    ops.dynamic_update_slice_p: lambda x, update, *starts: lax.dynamic_update_slice(
+    slices.slice_p: lambda x, key: x[slices.basic(key)],
+    slices.slice_add_p: lambda x, value, key: x.at[slices.basic(key)].add(value, **STATIC),
+    slices.slice_set_p: lambda x, value, key: x.at[slices.basic(key)].set(value, **STATIC),
+    indexing.gather_p: gather,
+    indexing.scatter_set_p: scatter(lax.scatter),
+    indexing.scatter_add_p: scatter(lax.scatter_add),
+    indexing.scatter_mul_p: scatter(lax.scatter_mul),
+    indexing.scatter_min_p: scatter(lax.scatter_min),
+    indexing.scatter_max_p: scatter(lax.scatter_max),
+    windows.dynamic_slice_p: lambda x, *starts, sizes: lax.dynamic_slice(x, starts, sizes),
+    windows.dynamic_update_slice_p: lambda x, update, *starts: lax.dynamic_update_slice(
         x, update, starts
     ),
-    ops.dynamic_slice_add_p: dynamic_slice_add,
-    ops.scatter_all_p: scatter_all,
+    windows.dynamic_slice_add_p: dynamic_slice_add,
+    windows.scatter_all_p: scatter_all,
 }

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arrayport.core import dtypes
-from arrayport.ops import indexing as ops
+from arrayport.ops import indexing, slices, windows
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
@@ -20,15 +20,15 @@ Combine = Callable[[Lib, Raw, Any, Raw, bool], None]  # write values into a base
 # ---------------------------------------------------------------------------------------- slices
 
 
-def slice_add(_lib: Lib, base: Raw, value: Raw, key: ops.Key) -> Raw:
+def slice_add(_lib: Lib, base: Raw, value: Raw, key: slices.Key) -> Raw:
     """Add to what a key chooses."""
-    base[ops.basic(key)] += value
+    base[slices.basic(key)] += value
     return base
 
 
-def slice_set(_lib: Lib, base: Raw, value: Raw, key: ops.Key) -> Raw:
+def slice_set(_lib: Lib, base: Raw, value: Raw, key: slices.Key) -> Raw:
     """Replace what a key chooses."""
-    base[ops.basic(key)] = value
+    base[slices.basic(key)] = value
     return base
 
 
@@ -91,7 +91,7 @@ def plan(shape: Shape, index_shape: Shape, numbers: Sequence[Shape], sizes: Shap
     offset_dims, _, mapped, batching, index_batching = numbers
     batch = index_shape[:-1]
     rank = len(batch) + len(offset_dims)
-    kept = ops.windows(len(shape), numbers)
+    kept = indexing.windows(len(shape), numbers)
     whole = tuple(d for d in kept if sizes[d] == shape[d])
     indexed = tuple(d for d in range(len(shape)) if d not in whole)
     partial = [d for d in indexed if d in kept]
@@ -187,7 +187,7 @@ def gather(
     lib: Lib,
     x: Raw,
     indices: Raw,
-    dimension_numbers: ops.GatherDimensionNumbers,
+    dimension_numbers: indexing.GatherDimensionNumbers,
     slice_sizes: Shape,
     mode: str,
     fill_value: Any,
@@ -250,12 +250,12 @@ def scatter(combine: str) -> Callable[..., Raw]:
         base: Raw,
         indices: Raw,
         updates: Raw,
-        dimension_numbers: ops.ScatterDimensionNumbers,
+        dimension_numbers: indexing.ScatterDimensionNumbers,
         mode: str,
         unique_indices: bool,
         **_flags: bool,
     ) -> Raw:
-        sizes = ops.window_sizes(base.ndim, dimension_numbers, updates.shape)
+        sizes = indexing.window_sizes(base.ndim, dimension_numbers, updates.shape)
         p = plan(base.shape, indices.shape, dimension_numbers, sizes)
         if not updates.size:
             return base
@@ -339,9 +339,9 @@ def by_rounds(lib: Lib, combine: str, target: Raw, arrays: tuple[Raw, ...], valu
     target[...] = flat.reshape(target.shape)
 
 
-def scatter_all(lib: Lib, base: Raw, *args: Raw, entries: ops.Entries) -> Raw:
+def scatter_all(lib: Lib, base: Raw, *args: Raw, entries: windows.Entries) -> Raw:
     """Add all parts in one pass."""
-    for write, own, params in ops.split(args, entries):
+    for write, own, params in windows.split(args, entries):
         ADD[write](lib, base, *own, **params)
     return base
 
@@ -349,9 +349,9 @@ def scatter_all(lib: Lib, base: Raw, *args: Raw, entries: ops.Entries) -> Raw:
 # ---------------------------------------------------------------------------------------- rows
 
 ADD: dict[Any, Callable[..., Raw]] = {
-    ops.slice_add_p: slice_add,
-    ops.scatter_add_p: scatter("add"),
-    ops.dynamic_slice_add_p: dynamic_slice_add,
+    slices.slice_add_p: slice_add,
+    indexing.scatter_add_p: scatter("add"),
+    windows.dynamic_slice_add_p: dynamic_slice_add,
 }
 
 
@@ -365,15 +365,15 @@ def writes(into: Callable[..., Raw], *, moves: bool = False) -> Kernel:
 
 
 ROWS: Rows = {
-    ops.slice_p: Kernel(lambda _lib, x, key: x[ops.basic(key)], view=True, moves=True),
-    ops.slice_set_p: writes(slice_set, moves=True),
-    ops.gather_p: Kernel(gather, moves=True),
-    ops.scatter_set_p: writes(scatter(""), moves=True),
-    ops.scatter_mul_p: writes(scatter("multiply")),
-    ops.scatter_min_p: writes(scatter("minimum")),
-    ops.scatter_max_p: writes(scatter("maximum")),
-    ops.dynamic_slice_p: Kernel(dynamic_slice, moves=True),
-    ops.dynamic_update_slice_p: writes(dynamic_update_slice, moves=True),
-    ops.scatter_all_p: writes(scatter_all),
+    slices.slice_p: Kernel(lambda _lib, x, key: x[slices.basic(key)], view=True, moves=True),
+    slices.slice_set_p: writes(slice_set, moves=True),
+    indexing.gather_p: Kernel(gather, moves=True),
+    indexing.scatter_set_p: writes(scatter(""), moves=True),
+    indexing.scatter_mul_p: writes(scatter("multiply")),
+    indexing.scatter_min_p: writes(scatter("minimum")),
+    indexing.scatter_max_p: writes(scatter("maximum")),
+    windows.dynamic_slice_p: Kernel(dynamic_slice, moves=True),
+    windows.dynamic_update_slice_p: writes(dynamic_update_slice, moves=True),
+    windows.scatter_all_p: writes(scatter_all),
     **{prim: writes(add) for prim, add in ADD.items()},
 }
