@@ -40,7 +40,7 @@ def _compare(ours: Any, theirs: Any) -> None:
 
 
 @pytest.fixture
-def same_as_jax() -> Callable[..., None]:
+def same_as_jax() -> Iterator[Callable[..., None]]:
     """Compare a function with JAX's: value, compiled, batched, derivatives to second order."""
     jax = pytest.importorskip("jax", reason="JAX is the oracle of derivatives")
 
@@ -69,7 +69,10 @@ def same_as_jax() -> Callable[..., None]:
             _derivatives(jax, g, [its[i] for i in smooth], *_as(jax.numpy, ts, cts), order),
         )
 
-    return check
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield check
+    jax.config.update("jax_enable_x64", before)
 
 
 def _as(library: Any, *groups: list[np.ndarray]) -> list[list[Any]]:
