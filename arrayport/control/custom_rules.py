@@ -8,7 +8,7 @@ from functools import update_wrapper
 from typing import Any
 
 from arrayport.control.flat import flatten
-from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.primitive import Holder
@@ -22,9 +22,9 @@ from arrayport.transforms.engines import route
 from arrayport.transforms.graph import GradTrace, backward
 from arrayport.transforms.staging import StagingTrace, stage
 
-# A rule is a callable of flat Arrays while it is run as it is, and a Program once it is staged;
-# the staged form takes
-# what the functions captured first (`free` operands).
+# The function itself becomes a Program when it is staged, and takes what it captured first (`free`
+# operands). Its rules stay callables of flat Arrays, traced when a derivative is taken: a rule
+# may call the function itself.
 Flat = Callable[..., list[Array]] | Program
 
 
@@ -50,6 +50,16 @@ def _batched(f: Flat, size: int, dims: Sequence[int | None]) -> Callable[..., li
 
 def _batched_avals(avals: Sequence[Aval] | None, size: int) -> list[Aval] | None:
     return None if avals is None else [Aval((size, *a.shape), a.dtype, a.weak) for a in avals]
+
+
+def _staged(fun: Flat, xs: Sequence[Array]) -> tuple[Program, list[Tracer]]:
+    """The function as a Program, and what it captured of enclosing traces."""
+    return (fun, []) if isinstance(fun, Program) else stage(fun, [aval_of(x) for x in xs])
+
+
+def _without(n: int, rule: Flat) -> Flat:
+    """A rule that is given n operands more, which it does not need."""
+    return (lambda *xs: call(rule, *xs[n:])) if n else rule
 
 
 def _refuse_free(traced: Sequence[Any], free: int, name: str) -> None:
@@ -119,25 +129,13 @@ def _jvp_batch(
 
 
 def _jvp_stage(trace: StagingTrace, xs: Sequence[Array], params: dict[str, Any]) -> list[Array]:
-    fun, rule, n = params["fun"], params["rule"], params["free"]
-    primals = xs[n:]
-    avals = [aval_of(x) for x in xs]
-    run, run_free = stage(lambda *a: call(fun, *a), avals)
-    push, push_free = stage(lambda *a: call(rule, *a), [*avals, *[aval_of(x) for x in primals]])
-    k, m = len(run_free), len(run_free) + len(push_free)
-
-    def whole(*a: Array) -> list[Array]:
-        return eval_program(run, [*a[:k], *a[m:]])
-
-    def pushed(*a: Array) -> list[Array]:
-        return eval_program(push, [*a[k:m], *a[m:]])
-
-    free = [*run_free, *push_free]
-    free_avals = [aval_of(x) for x in free]
-    if free:
-        run, _ = stage(whole, [*free_avals, *avals])
-        push, _ = stage(pushed, [*free_avals, *avals, *[aval_of(x) for x in primals]])
-    new = {"fun": run, "rule": push, "free": len(free) + n, "avals": tuple(run.out_avals)}
+    run, free = _staged(params["fun"], xs)
+    new = {
+        "fun": run,
+        "rule": _without(len(free), params["rule"]),
+        "free": len(free) + params["free"],
+        "avals": tuple(run.out_avals),
+    }
     return trace.emit(custom_jvp_p, [*free, *xs], new)
 
 
@@ -212,27 +210,13 @@ def _vjp_batch(
 
 
 def _vjp_stage(trace: StagingTrace, xs: Sequence[Array], params: dict[str, Any]) -> list[Array]:
-    fun, fwd, bwd, n = params["fun"], params["fwd"], params["bwd"], params["free"]
-    avals = [aval_of(x) for x in xs]
-    run, run_free = stage(lambda *a: call(fun, *a), avals)
-    first, first_free = stage(lambda *a: call(fwd, *a), avals)
-    n_outs = len(run.outs)
-    back_avals = [*avals[:n], *first.out_avals[n_outs:], *first.out_avals[:n_outs]]
-    back, back_free = stage(lambda *a: call(bwd, *a), back_avals)
-    free = [*run_free, *first_free, *back_free]
-    if free:
-        i, j, k = len(run_free), len(run_free) + len(first_free), len(free)
-        own = [aval_of(x) for x in free]
-        one, two, three = run, first, back
-        run, _ = stage(lambda *a: eval_program(one, [*a[:i], *a[k:]]), [*own, *avals])
-        first, _ = stage(lambda *a: eval_program(two, [*a[i:j], *a[k:]]), [*own, *avals])
-        back, _ = stage(lambda *a: eval_program(three, [*a[j:k], *a[k:]]), [*own, *back_avals])
+    run, free = _staged(params["fun"], xs)
     new = {
         "fun": run,
-        "fwd": first,
-        "bwd": back,
-        "free": len(free) + n,
-        "n_outs": n_outs,
+        "fwd": _without(len(free), params["fwd"]),
+        "bwd": _without(len(free), params["bwd"]),
+        "free": len(free) + params["free"],
+        "n_outs": len(run.outs),
         "avals": tuple(run.out_avals),
     }
     return trace.emit(custom_vjp_p, [*free, *xs], new)

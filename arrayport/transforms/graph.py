@@ -423,10 +423,9 @@ def backward(
             continue
         g = pending.pop(order)
         if type(g) is not Array and not isinstance(g, Array):
-            if type(g) is Parts:
-                g = g.total()
-            else:  # of a node with several outputs, by number
-                g = [g.take(i) for i in range(node.saved[-1])]
+            # Parts, or the cotangents of a node with several outputs, by number.
+            several = type(g) is Cotangents
+            g = [g.take(i) for i in range(node.saved[-1])] if several else g.total()
         parents, cts = node.parents, node.pull(node, g)
         node = g = None  # nothing holds it now but its users' own references
         for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs

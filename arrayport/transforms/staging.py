@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arrayport.core import backend as backends
-from arrayport.core.array import Array, Aval, Tracer
+from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend
 from arrayport.core.errors import UnexpectedTracerError, user_line
 from arrayport.core.primitive import Holder, Primitive
@@ -99,8 +99,15 @@ def stage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> tuple[Prog
 
 
 def restage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> Program:
-    """Trace a function of flat Arrays that captures nothing."""
-    return stage(f, avals)[0]
+    """Trace a function of flat Arrays that must capture nothing."""
+    program, captured = stage(f, avals)
+    if captured:
+        msg = (
+            f"a derivative rule captured a traced {aval_of(captured[0])} from outside, which is "
+            "gone by the time the rule is used: pass it as an argument"
+        )
+        raise UnexpectedTracerError(msg)
+    return program
 
 
 def avals_with(avals: Sequence[Any], chosen: Sequence[bool], size: int) -> list[Aval]:

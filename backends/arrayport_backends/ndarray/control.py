@@ -78,11 +78,11 @@ def scan(
     return [*carry, *ys]
 
 
-def run_custom(_lib: Lib, *raws: Raw, fun: Any, **_rules: Any) -> list[Raw]:
-    """Run a function that has its own derivative."""
+def run_custom(lib: Lib, *raws: Raw, fun: Any, **_rules: Any) -> list[Raw]:
+    """Run a function that has its own derivative; one that was not staged gives Arrays."""
     if isinstance(fun, Program):
-        return fun.run(get(_lib.name))(*raws)
-    return [o.concrete() for o in fun(*[Array(r) for r in raws])]
+        return fun.run(get(lib.name))(*raws)
+    return fun(*[Array(r) for r in raws])  # type: ignore[no-any-return]
 
 
 HOLDS = Kernel(run_program, moves=True)
