@@ -145,3 +145,29 @@ class Config:
 
 
 config = Config()
+
+
+@contextlib.contextmanager
+def disable_jit(disable: bool = True) -> Iterator[None]:
+    """Let ``jit`` run functions as plain Python within a ``with`` block.
+
+    Source: ``jax.disable_jit``.
+
+    >>> with disable_jit():
+    ...     config.disable_jit
+    True
+    """
+    with config.override("disable_jit", disable):
+        yield
+
+
+@contextlib.contextmanager
+def enable_x64(new_val: bool = True) -> Iterator[None]:
+    """Turn 64-bit types on, or off, within a ``with`` block. Source: ``jax.enable_x64``.
+
+    >>> with enable_x64():
+    ...     config.enable_x64
+    True
+    """
+    with config.override("enable_x64", new_val):
+        yield

@@ -1,0 +1,85 @@
+"""One functional array API, spelled as JAX spells it, on NumPy, CuPy and JAX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arrayport import errors, lax, nn, numpy, random, tree, tree_util
+from arrayport.control.checkpoint import checkpoint
+from arrayport.control.custom_rules import custom_jvp, custom_vjp
+from arrayport.control.jit import jit
+from arrayport.core.array import Array
+from arrayport.core.backend import Device, use_backend
+from arrayport.core.config import config, disable_jit, enable_x64
+from arrayport.core.contract import contract
+from arrayport.core.dtypes import float0
+from arrayport.core.explanations import explain
+from arrayport.core.names import absent
+from arrayport.core.tree import tree_map
+from arrayport.ops.placement import (
+    block_until_ready,
+    default_backend,
+    device_count,
+    device_get,
+    device_put,
+    devices,
+    local_devices,
+)
+from arrayport.transforms.agnostic import agnostic
+from arrayport.transforms.batching import vmap
+from arrayport.transforms.inspection import ShapeDtypeStruct, eval_shape, make_jaxpr
+from arrayport.transforms.jacobians import hessian, jacfwd, jacrev
+from arrayport.transforms.reverse import grad, jvp, linearize, value_and_grad, vjp
+
+__all__ = [
+    "Array",
+    "Device",
+    "ShapeDtypeStruct",
+    "agnostic",
+    "block_until_ready",
+    "checkpoint",
+    "config",
+    "contract",
+    "custom_jvp",
+    "custom_vjp",
+    "default_backend",
+    "device_count",
+    "device_get",
+    "device_put",
+    "devices",
+    "disable_jit",
+    "enable_x64",
+    "errors",
+    "eval_shape",
+    "explain",
+    "float0",
+    "grad",
+    "hessian",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jit",
+    "jvp",
+    "lax",
+    "linearize",
+    "local_devices",
+    "make_jaxpr",
+    "nn",
+    "numpy",
+    "random",
+    "remat",
+    "tree",
+    "tree_map",
+    "tree_util",
+    "use_backend",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]
+
+jacobian, remat = jacrev, checkpoint
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("", name)

@@ -1,0 +1,327 @@
+"""Elementwise operations on operands of one dtype: nothing is promoted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.ops import elementwise, special, structure
+from arrayport.ops.promotion import KEEPS, common_shape, home_of, lift, lift_all, scalar
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "cbrt",
+    "ceil",
+    "clamp",
+    "complex",
+    "conj",
+    "cos",
+    "cosh",
+    "digamma",
+    "div",
+    "eq",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "ge",
+    "gt",
+    "imag",
+    "integer_pow",
+    "is_finite",
+    "le",
+    "lgamma",
+    "log",
+    "log1p",
+    "logistic",
+    "lt",
+    "max",
+    "min",
+    "mul",
+    "ne",
+    "neg",
+    "nextafter",
+    "polygamma",
+    "population_count",
+    "pow",
+    "real",
+    "reciprocal",
+    "rem",
+    "round",
+    "rsqrt",
+    "select",
+    "select_n",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "sub",
+    "tan",
+    "tanh",
+]
+
+KINDS = {
+    "b": "bool",
+    "i": "signed integers",
+    "u": "unsigned integers",
+    "f": "floats",
+    "c": "complex",
+}
+FLOATING, NUMERIC, INTEGRAL, BITS = "fc", "iufc", "iu", "biu"
+
+# ---- operands that nothing promotes
+
+
+def _lifted(xs: Sequence[Any], name: str) -> list[Array]:
+    """Operands as Arrays; a Python number takes the dtype of the others where it keeps it."""
+    known = next((x for x in xs if hasattr(x, "dtype")), None)
+    kind = "" if known is None else dtypes.kind(dtypes.canonicalize(known.dtype))
+    home = home_of(*xs)
+    return [
+        scalar(x, dtypes.canonicalize(known.dtype))
+        if known is not None and kind in KEEPS.get(type(x), "")
+        else lift(x, home, f"an operand of lax.{name}")
+        for x in xs
+    ]
+
+
+def _alike(xs: Sequence[Any], name: str) -> list[Array]:
+    """Operands of one dtype, whose shapes are equal, or equal but for extents of 1, or ()."""
+    arrays = _lifted(xs, name)
+    if len({x.dtype for x in arrays}) > 1:
+        raise TypeError(
+            f"lax.{name} needs operands of one dtype, not {', '.join(str(x.dtype) for x in arrays)}: "
+            "cast one with astype, or use the function of arrayport.numpy, which promotes"
+        )
+    if len({x.shape for x in arrays if x.shape}) > 1:
+        if len({len(x.shape) for x in arrays if x.shape}) > 1:
+            raise TypeError(
+                f"lax.{name} needs shapes of one rank, or (), not "
+                f"{', '.join(str(x.shape) for x in arrays)}: use reshape or broadcast_in_dim"
+            )
+        shape = common_shape(*[x.shape for x in arrays])
+        return [structure.broadcast_to(x, shape) if x.shape else x for x in arrays]
+    return arrays
+
+
+def takes(x: Array, kinds: str, name: str) -> Array:
+    if dtypes.kind(x.dtype) not in kinds:
+        wanted = ", ".join(KINDS[k] for k in kinds)
+        raise TypeError(f"lax.{name} takes {wanted}, not {x.dtype}: cast with astype first")
+    return x
+
+
+def _unary(op: Callable[[Any], Array], name: str, kinds: str = FLOATING) -> Callable[[Any], Array]:
+    """Make the strict function of one operand."""
+
+    def function(x: Any, /) -> Array:
+        return op(takes(lift(x, None, f"the operand of lax.{name}"), kinds, name))
+
+    return _described(
+        function, name, f"Apply `{name}`, elementwise, to {KINDS[kinds[0]]} and the like."
+    )
+
+
+def _binary(
+    op: Callable[[Any, Any], Array], name: str, kinds: str = NUMERIC
+) -> Callable[[Any, Any], Array]:
+    """Make the strict function of two operands."""
+
+    def function(x: Any, y: Any, /) -> Array:
+        a, b = _alike((x, y), name)
+        return op(takes(a, kinds, name), b)
+
+    return _described(function, name, f"Apply `{name}`, elementwise, to two operands of one dtype.")
+
+
+def _described(function: Any, name: str, text: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{text} Source: ``jax.lax.{name}``."
+    return function
+
+
+# ---- elementwise
+
+abs = _unary(elementwise.abs, "abs", "ifc")
+acos, acosh = _unary(elementwise.acos, "acos"), _unary(elementwise.acosh, "acosh")
+asin, asinh = _unary(elementwise.asin, "asin"), _unary(elementwise.asinh, "asinh")
+atan, atanh = _unary(elementwise.atan, "atan"), _unary(elementwise.atanh, "atanh")
+bitwise_not = _unary(elementwise.bitwise_not, "bitwise_not", BITS)
+cbrt = _unary(elementwise.cbrt, "cbrt", "f")
+ceil, floor = _unary(elementwise.ceil, "ceil", "f"), _unary(elementwise.floor, "floor", "f")
+cos, cosh = _unary(elementwise.cos, "cos"), _unary(elementwise.cosh, "cosh")
+digamma, lgamma = _unary(special.digamma, "digamma", "f"), _unary(special.lgamma, "lgamma", "f")
+erf, erfc = _unary(special.erf, "erf", "f"), _unary(special.erfc, "erfc", "f")
+erf_inv = _unary(special.erf_inv, "erf_inv", "f")
+exp, exp2 = _unary(elementwise.exp, "exp"), _unary(elementwise.exp2, "exp2")
+expm1, log1p = _unary(elementwise.expm1, "expm1"), _unary(elementwise.log1p, "log1p")
+imag, real = _unary(elementwise.imag, "imag", "c"), _unary(elementwise.real, "real", "c")
+is_finite = _unary(elementwise.isfinite, "is_finite", "f")
+log, logistic = _unary(elementwise.log, "log"), _unary(elementwise.logistic, "logistic")
+neg = _unary(elementwise.neg, "neg", NUMERIC)
+population_count = _unary(elementwise.population_count, "population_count", INTEGRAL)
+rsqrt, sqrt = _unary(elementwise.rsqrt, "rsqrt"), _unary(elementwise.sqrt, "sqrt")
+sign = _unary(elementwise.sign, "sign", NUMERIC)
+sin, sinh = _unary(elementwise.sin, "sin"), _unary(elementwise.sinh, "sinh")
+square = _unary(elementwise.square, "square", NUMERIC)
+tan, tanh = _unary(elementwise.tan, "tan"), _unary(elementwise.tanh, "tanh")
+
+add = _binary(elementwise.add, "add", "biufc")
+atan2 = _binary(elementwise.atan2, "atan2")
+bitwise_and = _binary(elementwise.bitwise_and, "bitwise_and", BITS)
+bitwise_or = _binary(elementwise.bitwise_or, "bitwise_or", BITS)
+bitwise_xor = _binary(elementwise.bitwise_xor, "bitwise_xor", BITS)
+eq, ne = _binary(elementwise.equal, "eq", "biufc"), _binary(elementwise.not_equal, "ne", "biufc")
+ge, gt = (
+    _binary(elementwise.greater_equal, "ge", "biuf"),
+    _binary(elementwise.greater, "gt", "biuf"),
+)
+le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less, "lt", "biuf")
+max = _binary(elementwise.maximum, "max", "biufc")
+min = _binary(elementwise.minimum, "min", "biufc")
+mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
+nextafter = _binary(elementwise.nextafter, "nextafter", "f")
+rem = _binary(elementwise.rem, "rem")
+shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
+shift_right_arithmetic = _binary(
+    elementwise.shift_right_arithmetic, "shift_right_arithmetic", INTEGRAL
+)
+shift_right_logical = _binary(elementwise.shift_right_logical, "shift_right_logical", INTEGRAL)
+complex = _binary(elementwise.complex, "complex", "f")
+
+
+def div(x: Any, y: Any, /) -> Array:
+    """Divide; integers truncate, and by 0 give -1, as in XLA. Source: ``jax.lax.div``.
+
+    >>> from arrayport import lax
+    >>> lax.div(lax.full((1,), -7), 2)
+    Array([-3], dtype=int32)
+    """
+    a, b = _alike((x, y), "div")
+    takes(a, NUMERIC, "div")
+    if dtypes.is_integer(a.dtype):
+        return elementwise.quotient_p.bind(a, b)
+    return elementwise.div(a, b)
+
+
+def conj(x: Any, /) -> Array:
+    """Take the complex conjugate; a float becomes complex. Source: ``jax.lax.conj``."""
+    x = takes(lift(x), FLOATING, "conj")
+    return elementwise.conj(structure.convert(x, dtypes.complex_dtype(x.dtype), x.weak))
+
+
+def pow(x: Any, y: Any, /) -> Array:
+    """Raise a float or complex x to a power of the same dtype, or to integers.
+
+    Source: ``jax.lax.pow``.
+    """
+    if type(y) is int:
+        return integer_pow(takes(lift(x), FLOATING, "pow"), y)
+    a, b = _lifted((x, y), "pow")
+    takes(a, FLOATING, "pow")
+    if dtypes.is_integer(b.dtype):
+        return elementwise.power(a, b)
+    a, b = _alike((a, b), "pow")
+    return elementwise.power(a, b)
+
+
+def integer_pow(x: Any, y: int) -> Array:
+    """Raise x to a Python integer. Source: ``jax.lax.integer_pow``."""
+    return elementwise.integer_pow(takes(lift(x), NUMERIC, "integer_pow"), y)
+
+
+def reciprocal(x: Any, /) -> Array:
+    """Divide 1 by x. Source: ``jax.lax.reciprocal``."""
+    return integer_pow(takes(lift(x), FLOATING, "reciprocal"), -1)
+
+
+def polygamma(m: Any, x: Any, /) -> Array:
+    """Take the mth derivative of `digamma` at x; m is a known whole number."""
+    return special.polygamma(int(m), takes(lift(x), "f", "polygamma"))
+
+
+def round(x: Any, rounding_method: Any = 0) -> Array:
+    """Round to whole numbers; halves away from zero, or with `rounding_method` 1 to even ones.
+
+    Source: ``jax.lax.round``.
+
+    >>> from arrayport import lax
+    >>> lax.round(2.5), lax.round(2.5, 1)
+    (Array(3., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
+    """
+    x = takes(lift(x), "f", "round")
+    method = int(getattr(rounding_method, "value", rounding_method))
+    if method not in {0, 1}:
+        raise ValueError(
+            f"rounding_method={rounding_method!r} must be 0 (away from zero) or 1 (even)"
+        )
+    if method:
+        return elementwise.round(x)
+    down = elementwise.trunc(x)
+    away = elementwise.greater_equal(elementwise.abs(x - down), 0.5)
+    return elementwise.select(away, down + elementwise.sign(x), down)
+
+
+def clamp(min: Any, x: Any, max: Any) -> Array:
+    """Limit x to the range from min to max, each of x's shape or (). Source: ``jax.lax.clamp``."""
+    low, value, high = _lifted((min, x, max), "clamp")
+    if not low.dtype == value.dtype == high.dtype:
+        raise TypeError(
+            f"lax.clamp needs one dtype, not {low.dtype}, {value.dtype} and {high.dtype}"
+        )
+    for bound in (low, high):
+        if bound.shape not in {(), value.shape}:
+            raise TypeError(f"a bound of lax.clamp has shape {bound.shape}, x {value.shape}")
+    return elementwise.clamp(low, value, high)
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Array:
+    """Choose by a boolean of the shape of the cases, or (). Source: ``jax.lax.select``."""
+    return select_n(pred, on_false, on_true)
+
+
+def select_n(which: Any, *cases: Any) -> Array:
+    """Choose among cases of one shape and dtype: by a boolean between two, by int32 among more.
+
+    Source: ``jax.lax.select_n``.
+    """
+    index = lift(which, home_of(*cases), "which")
+    xs = lift_all(cases)
+    if len({(x.shape, x.dtype) for x in xs}) != 1:
+        described = ", ".join(f"{x.dtype}{x.shape}" for x in xs)
+        raise TypeError(f"lax.select needs cases of one shape and dtype, not {described}")
+    if index.shape not in {(), xs[0].shape}:
+        raise TypeError(
+            f"which of shape {index.shape} must have the cases' shape {xs[0].shape} or ()"
+        )
+    if index.dtype == dtypes.bool_:
+        if len(xs) != 2:
+            raise TypeError(f"a boolean chooses between two cases, not {len(xs)}")
+        return elementwise.select(index, xs[1], xs[0])
+    if index.dtype != dtypes.int32:
+        raise TypeError(f"which must be bool or int32, not {index.dtype}")
+    chosen = xs[0]
+    for i, x in enumerate(xs[1:], start=1):
+        chosen = elementwise.select(elementwise.greater_equal(index, i), x, chosen)
+    return chosen

@@ -1,0 +1,148 @@
+"""Products, reductions by any function, sorting by keys, and maps over the leading axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from arrayport.control.scanning import scan
+from arrayport.core.array import Array
+from arrayport.core.tree import tree_map
+from arrayport.lax.elementwise import NUMERIC, add, max, min, mul, takes
+from arrayport.ops import products, reductions, structure
+from arrayport.ops.products import dot_general
+from arrayport.ops.promotion import home_of, lift, lift_all
+from arrayport.ops.shapes import concatenate
+from arrayport.ops.sorting import sort
+from arrayport.transforms.batching import vmap
+
+__all__ = [
+    "batch_matmul",
+    "dot",
+    "map",
+    "reduce",
+    "reduce_sum",
+    "sort_key_val",
+]
+
+# ---- products, reductions, order
+
+
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """Multiply vectors and matrices, or as `dot_general` does. Source: ``jax.lax.dot``."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, **options)
+    x, y = lift_all((lhs, rhs))
+    if not 1 <= len(x.shape) <= 2 or not 1 <= len(y.shape) <= 2 or x.shape[-1] != y.shape[0]:
+        raise TypeError(f"lax.dot multiplies vectors and matrices, not {x.shape} and {y.shape}")
+    return products.dot(x, y, **options)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
+    """Multiply stacks of matrices with equal leading axes. Source: ``jax.lax.batch_matmul``."""
+    x, y = lift_all((lhs, rhs))
+    if len(x.shape) < 2 or len(x.shape) != len(y.shape) or x.shape[:-2] != y.shape[:-2]:
+        raise ValueError(f"batch_matmul needs equal leading axes, not {x.shape} and {y.shape}")
+    return products.matmul(x, y, precision=precision)
+
+
+def reduce_sum(operand: Any, axes: Sequence[int]) -> Array:
+    """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``."""
+    x = takes(lift(operand, None, "operand"), NUMERIC, "reduce_sum")
+    return structure.reduce_sum(x, [range(len(x.shape))[a] for a in axes])
+
+
+NAMED: dict[Any, tuple[Callable[..., Array], Callable[..., Array]]] = {
+    add: (reduce_sum, add),
+    mul: (reductions.reduce_prod, mul),
+    max: (reductions.reduce_max, max),
+    min: (reductions.reduce_min, min),
+}
+
+
+def reduce(
+    operands: Any, init_values: Any, computation: Callable[..., Any], dimensions: Sequence[int]
+) -> Any:
+    """Combine over axes, from the initial values on, by an associative function of two scalars.
+
+    `operands` and `init_values` are pytrees alike; `computation` takes and gives such trees of
+    scalars. `lax.add`, `mul`, `max` and `min` are recognised. Source: ``jax.lax.reduce``.
+
+    >>> from arrayport import lax
+    >>> lax.reduce(lax.iota("int32", 4), 0, lax.add, (0,))
+    Array(6, dtype=int32)
+    """
+    if computation in NAMED and not isinstance(operands, tuple | list | dict):
+        whole, join = NAMED[computation]
+        x = lift(operands)
+        if x.size:
+            return join(whole(x, tuple(dimensions)), init_values)
+    xs = tree_map(lift, operands)
+    axes = tuple(dimensions)
+
+    def rows(x: Array) -> Array:
+        """The reduced axes as one in front."""
+        kept = [i for i in range(len(x.shape)) if i not in axes]
+        x = structure.transpose(x, (*axes, *kept))
+        return structure.reshape(x, (prod(x.shape[: len(axes)]), *x.shape[len(axes) :]))
+
+    folded = tree_map(rows, xs)
+    start = tree_map(
+        lambda init, x: structure.broadcast_to(lift(init, home_of(x)), x.shape[1:]),
+        init_values,
+        folded,
+    )
+    combine = computation
+    first = folded
+    while isinstance(first, tuple | list | dict):
+        first = next(iter(first.values() if isinstance(first, dict) else first))
+    for _ in first.shape[1:]:
+        combine = vmap(combine)
+    return scan(lambda carry, x: (combine(carry, x), None), start, folded)[0]
+
+
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
+    """Sort keys along an axis, and values with them. Source: ``jax.lax.sort_key_val``."""
+    k, v = sort((keys, values), dimension=dimension, is_stable=is_stable, num_keys=1)
+    return k, v
+
+
+# ---- control
+
+
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """Apply a function to the parts of the leading axis, one after the other, and stack.
+
+    With `batch_size` so many at once, by `vmap`. Source: ``jax.lax.map``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport import lax
+    >>> lax.map(lambda x: x + 1, anp.arange(3))
+    Array([1, 2, 3], dtype=int32)
+    """
+    if batch_size is None:
+        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    xs = tree_map(lift, xs)
+    sizes: list[int] = []
+    tree_map(lambda x: sizes.append(x.shape[0]), xs)
+    whole = sizes[0] // batch_size * batch_size
+    head = tree_map(
+        lambda x: structure.reshape(x[:whole], (whole // batch_size, batch_size, *x.shape[1:])), xs
+    )
+    done = scan(lambda _, x: (None, vmap(f)(x)), None, head)[1]
+    done = tree_map(lambda y: structure.reshape(y, (whole, *y.shape[2:])), done)
+    if whole == sizes[0]:
+        return done
+    rest = vmap(f)(tree_map(lambda x: x[whole:], xs))
+    return tree_map(lambda a, b: concatenate([a, b], 0), done, rest)

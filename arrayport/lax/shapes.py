@@ -1,0 +1,152 @@
+"""Casts, fills, and changes of shape, as XLA knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce as fold
+from math import prod
+from typing import Any
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.ops import creation, structure
+from arrayport.ops.creation import full
+from arrayport.ops.promotion import common_shape, lift
+from arrayport.ops.shapes import concatenate, expand_dims
+from arrayport.ops.slices import index_in_dim, slice_in_dim
+
+__all__ = [
+    "broadcast",
+    "broadcast_in_dim",
+    "broadcast_shapes",
+    "broadcast_to_rank",
+    "collapse",
+    "convert_element_type",
+    "dtype",
+    "empty",
+    "full_like",
+    "reshape",
+    "rev",
+    "tile",
+    "transpose",
+    "unstack",
+]
+
+# ---- dtypes and creation
+
+
+def dtype(x: Any) -> Any:
+    """Give the dtype of an array or a number. Source: ``jax.lax.dtype``."""
+    return lift(x).dtype
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Array:
+    """Cast to a dtype; Python's int, float and complex keep a weak type weak.
+
+    Source: ``jax.lax.convert_element_type``.
+    """
+    x = lift(operand, None, "operand")
+    weak = x.weak and new_dtype in {int, float, complex}
+    return structure.convert(x, dtypes.canonicalize(new_dtype), weak)
+
+
+def empty(shape: Sequence[int], dtype: Any) -> Array:
+    """Make an array whose values do not matter. Source: ``jax.lax.empty``."""
+    return full(tuple(shape), 0, dtype)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Array:
+    """Put a number everywhere in the shape and dtype of x, unless others are given."""
+    like = x if hasattr(x, "shape") and hasattr(x, "dtype") else lift(x)
+    known = dtypes.canonicalize(like.dtype if dtype is None else dtype)
+    made = creation.full(tuple(like.shape if shape is None else shape), fill_value, known)
+    return structure.convert(made, known, dtype is None and bool(getattr(like, "weak", False)))
+
+
+# ---- shapes
+
+
+def broadcast(operand: Any, sizes: Sequence[int]) -> Array:
+    """Repeat an array along new leading axes. Source: ``jax.lax.broadcast``."""
+    x = lift(operand, None, "operand")
+    return structure.broadcast_to(x, (*sizes, *x.shape))
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> Array:
+    """Stretch to a shape of which axis `broadcast_dimensions[i]` is the operand's axis i.
+
+    Source: ``jax.lax.broadcast_in_dim``.
+
+    >>> from arrayport import lax
+    >>> lax.broadcast_in_dim(lax.iota("int32", 2), (2, 2), (0,))
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
+    """
+    x, dims = lift(operand, None, "operand"), tuple(broadcast_dimensions)
+    if len(dims) != len(x.shape) or list(dims) != sorted(set(dims)):
+        raise ValueError(f"broadcast_dimensions {dims} must rise and be one an axis of {x.shape}")
+    return structure.broadcast_in_dim(x, tuple(shape), dims)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Give the shape to which all broadcast. Source: ``jax.lax.broadcast_shapes``."""
+    return common_shape(*[tuple(s) for s in shapes])
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Array:
+    """Add leading axes of extent 1 up to a rank. Source: ``jax.lax.broadcast_to_rank``."""
+    x = lift(x)
+    return structure.reshape(x, (1,) * (rank - len(x.shape)) + x.shape)
+
+
+def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Array:
+    """Make one axis of the axes from start to stop. Source: ``jax.lax.collapse``."""
+    x = lift(operand, None, "operand")
+    axes = range(len(x.shape))[start_dimension:stop_dimension]
+    if not axes:
+        return expand_dims(x, (start_dimension,))
+    joined = prod(x.shape[a] for a in axes)
+    return structure.reshape(x, (*x.shape[: axes[0]], joined, *x.shape[axes[-1] + 1 :]))
+
+
+def reshape(
+    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None
+) -> Array:
+    """Give another shape of the same size, `dimensions` permuting the axes first.
+
+    Source: ``jax.lax.reshape``.
+    """
+    x = lift(operand, None, "operand")
+    if dimensions is not None:
+        x = structure.transpose(x, dimensions)
+    return structure.reshape(x, tuple(new_sizes))
+
+
+def rev(operand: Any, dimensions: Sequence[int]) -> Array:
+    """Reverse axes. Source: ``jax.lax.rev``."""
+    x = lift(operand, None, "operand")
+    return fold(lambda x, axis: slice_in_dim(x, None, None, -1, axis), dimensions, x)
+
+
+def tile(operand: Any, reps: Sequence[int]) -> Array:
+    """Lay copies beside each other, so many along each axis. Source: ``jax.lax.tile``."""
+    x = lift(operand, None, "operand")
+    if len(reps) != len(x.shape):
+        raise ValueError(f"reps {tuple(reps)} of lax.tile must be one an axis of {x.shape}")
+    return fold(lambda x, pair: concatenate([x] * pair[1], pair[0]), enumerate(reps), x)
+
+
+def transpose(operand: Any, permutation: Sequence[int]) -> Array:
+    """Permute the axes. Source: ``jax.lax.transpose``."""
+    x, order = lift(operand, None, "operand"), tuple(permutation)
+    if sorted(order) != list(range(len(x.shape))):
+        raise TypeError(f"permutation {order} must name each of the axes of {x.shape} once")
+    return structure.transpose(x, order)
+
+
+def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
+    """Take an axis apart. Source: ``jax.lax.unstack``."""
+    x = lift(x)
+    return tuple([index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])

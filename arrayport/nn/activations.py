@@ -1,0 +1,238 @@
+"""Activations: elementwise functions between the layers of a network, with JAX's derivatives at kinks."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.ops import special
+from arrayport.ops.elementwise import (
+    abs,
+    clamp,
+    exp,
+    expm1,
+    greater,
+    less,
+    log,
+    log1p,
+    logistic,
+    maximum,
+    neg,
+    select,
+    stop_gradient,
+    tanh,
+)
+from arrayport.ops.elementwise import sqrt as root
+from arrayport.ops.promotion import inexact, lift
+from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.structure import constant
+
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "identity",
+    "leaky_relu",
+    "log1mexp",
+    "log_sigmoid",
+    "mish",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_sign",
+    "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
+    "swish",
+    "tanh",
+]
+
+
+def _within(low: float, x: Array, high: float) -> Array:
+    return clamp(constant(low, x), x, constant(high, x))
+
+
+def identity(x: Any) -> Array:
+    """Give x as it is."""
+    return lift(x)
+
+
+def relu(x: Any) -> Array:
+    """Give max(x, 0), with derivative 0 at 0. Source: ``jax.nn.relu``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.nn.relu(anp.array([-1.0, 2.0]))
+    Array([0., 2.], dtype=float32)
+    """
+    x = lift(x, None, "x")
+    return select(greater(x, 0), x, constant(0, x))
+
+
+def relu6(x: Any) -> Array:
+    """Give min(max(x, 0), 6). Source: ``jax.nn.relu6``."""
+    return _within(0, inexact(lift(x, None, "x")), 6)
+
+
+def sigmoid(x: Any) -> Array:
+    """Give 1 / (1 + exp(-x)). Source: ``jax.nn.sigmoid``.
+
+    >>> import arrayport as ap
+    >>> ap.nn.sigmoid(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    return logistic(x)
+
+
+def silu(x: Any) -> Array:
+    """Give x sigmoid(x). Source: ``jax.nn.silu``."""
+    x = inexact(lift(x, None, "x"))
+    return x * logistic(x)
+
+
+swish = silu
+
+
+def softplus(x: Any) -> Array:
+    """Give log(1 + exp(x)). Source: ``jax.nn.softplus``.
+
+    >>> import arrayport as ap
+    >>> ap.nn.softplus(100.0)
+    Array(100., dtype=float32, weak_type=True)
+    """
+    x = inexact(lift(x, None, "x"))
+    # Of x and 0 the larger is taken out; that one is constant to derivatives, so that all are right.
+    top = stop_gradient(maximum(x, constant(0, x)))
+    high = select(greater(x, 0), x - top, neg(top) + top)
+    low = select(greater(x, 0), neg(top), x - top)
+    return top + log1p(expm1(high) + exp(low))
+
+
+def log_sigmoid(x: Any) -> Array:
+    """Give log(sigmoid(x)). Source: ``jax.nn.log_sigmoid``."""
+    return neg(softplus(neg(lift(x, None, "x"))))
+
+
+def soft_sign(x: Any) -> Array:
+    """Give x / (1 + abs(x)). Source: ``jax.nn.soft_sign``."""
+    x = inexact(lift(x, None, "x"))
+    return x / (abs(x) + 1)
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Array:
+    """Give x if positive, else alpha (exp(x) - 1). Source: ``jax.nn.elu``."""
+    x = inexact(lift(x, None, "x"))
+    up = greater(x, 0)
+    return select(up, x, alpha * expm1(select(up, constant(0, x), x)))
+
+
+def celu(x: Any, alpha: Any = 1.0) -> Array:
+    """Give x if positive, else alpha (exp(x / alpha) - 1). Source: ``jax.nn.celu``."""
+    x = inexact(lift(x, None, "x"))
+    return maximum(x, constant(0, x)) + alpha * expm1(
+        select(greater(x, 0), constant(0, x), x) / alpha
+    )
+
+
+def selu(x: Any) -> Array:
+    """Give the scaled `elu` that keeps mean and variance. Source: ``jax.nn.selu``."""
+    return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
+
+
+def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
+    """Give x if not negative, else negative_slope x. Source: ``jax.nn.leaky_relu``.
+
+    >>> import arrayport as ap
+    >>> ap.nn.leaky_relu(-1.0)
+    Array(-0.01, dtype=float32, weak_type=True)
+    """
+    x = inexact(lift(x, None, "x"))
+    return select(less(x, 0), negative_slope * x, x)
+
+
+def gelu(x: Any, approximate: bool = True) -> Array:
+    """Give x times the normal distribution's function of x, or its tanh approximation.
+
+    Source: ``jax.nn.gelu``.
+
+    >>> import arrayport as ap
+    >>> ap.nn.gelu(1.0, approximate=False)
+    Array(0.8413447, dtype=float32, weak_type=True)
+    """
+    x = inexact(lift(x, None, "x"))
+    if approximate:
+        return x * (0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * (x * x * x)))))
+    return 0.5 * x * special.erfc(neg(x) * sqrt(0.5))
+
+
+def glu(x: Any, axis: int = -1) -> Array:
+    """Give the first half of an axis times the sigmoid of the second. Source: ``jax.nn.glu``."""
+    x = inexact(lift(x, None, "x"))
+    axis = range(len(x.shape))[axis]
+    size = x.shape[axis]
+    if size % 2:
+        raise ValueError(f"glu needs an even extent, axis {axis} of shape {x.shape} has {size}")
+    first, second = (slice_in_dim(x, i, i + size // 2, axis=axis) for i in (0, size // 2))
+    return first * logistic(second)
+
+
+def hard_tanh(x: Any) -> Array:
+    """Limit x to the range from -1 to 1. Source: ``jax.nn.hard_tanh``."""
+    x = lift(x, None, "x")
+    return select(greater(x, 1), constant(1, x), select(less(x, -1), constant(-1, x), x))
+
+
+def hard_sigmoid(x: Any) -> Array:
+    """Give relu6(x + 3) / 6. Source: ``jax.nn.hard_sigmoid``."""
+    return relu6(inexact(lift(x, None, "x")) + 3.0) / 6.0
+
+
+def hard_silu(x: Any) -> Array:
+    """Give x hard_sigmoid(x). Source: ``jax.nn.hard_silu``."""
+    x = inexact(lift(x, None, "x"))
+    return x * hard_sigmoid(x)
+
+
+hard_swish = hard_silu
+
+
+def squareplus(x: Any, b: Any = 4) -> Array:
+    """Give (x + sqrt(x**2 + b)) / 2. Source: ``jax.nn.squareplus``."""
+    x = inexact(lift(x, None, "x"))
+    return (x + root(x * x + b)) / 2
+
+
+def mish(x: Any) -> Array:
+    """Give x tanh(softplus(x)). Source: ``jax.nn.mish``."""
+    x = inexact(lift(x, None, "x"))
+    return x * tanh(softplus(x))
+
+
+def log1mexp(x: Any) -> Array:
+    """Give log(1 - exp(-x)) for positive x. Source: ``jax.nn.log1mexp``."""
+    x = inexact(lift(x, None, "x"))
+    small = less(x, 0.6931471805599453)
+    one = constant(1, x)
+    near = log(neg(expm1(neg(select(small, x, one)))))
+    return select(small, near, log1p(neg(exp(neg(select(small, one, x))))))
+
+
+def sparse_plus(x: Any) -> Array:
+    """Give 0 up to -1, then (x + 1)**2 / 4, and x from 1. Source: ``jax.nn.sparse_plus``."""
+    x = inexact(lift(x, None, "x"))
+    middle = (x + 1.0) * (x + 1.0) / 4
+    return select(x <= -1, constant(0, x), select(x >= 1, x, middle))
+
+
+def sparse_sigmoid(x: Any) -> Array:
+    """Give (x + 1) / 2, limited to the range from 0 to 1. Source: ``jax.nn.sparse_sigmoid``."""
+    x = inexact(lift(x, None, "x"))
+    return 0.5 * _within(-1, x, 1) + 0.5

@@ -1,0 +1,179 @@
+"""Initializers: functions that draw a layer's first weights, `init(key, shape, dtype)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any
+
+from arrayport import random
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.core.names import absent
+from arrayport.numpy import creation
+from arrayport.numpy.arguments import axes_of, dtype_or
+
+Initializer = Callable[..., Array]
+
+__all__ = [
+    "Initializer",
+    "constant",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "ones",
+    "truncated_normal",
+    "uniform",
+    "variance_scaling",
+    "xavier_normal",
+    "xavier_uniform",
+    "zeros",
+]
+
+
+def zeros(key: Any, shape: Any, dtype: Any = None) -> Array:
+    """Give zeros. Source: ``jax.nn.initializers.zeros``."""
+    del key
+    return creation.zeros(shape, dtype)
+
+
+def ones(key: Any, shape: Any, dtype: Any = None) -> Array:
+    """Give ones. Source: ``jax.nn.initializers.ones``."""
+    del key
+    return creation.ones(shape, dtype)
+
+
+def constant(value: Any, dtype: Any = None) -> Initializer:
+    """Make an initializer that gives a value everywhere. Source: ``jax.nn.initializers.constant``.
+
+    >>> from arrayport import nn, random
+    >>> nn.initializers.constant(2.0)(random.key(0), (2,))
+    Array([2., 2.], dtype=float32)
+    """
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        del key
+        return creation.full(shape, value, dtype_or(dtype, dtypes.default_float()))
+
+    return init
+
+
+def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
+    """Make an initializer that draws from [0, scale). Source: ``jax.nn.initializers.uniform``."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        return random.uniform(key, shape, dtype) * scale
+
+    return init
+
+
+def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
+    """Make an initializer that draws normal numbers. Source: ``jax.nn.initializers.normal``."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        return random.normal(key, shape, dtype) * stddev
+
+    return init
+
+
+def truncated_normal(
+    stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
+) -> Initializer:
+    """Make an initializer that draws normal numbers between bounds, in units of stddev.
+
+    Source: ``jax.nn.initializers.truncated_normal``.
+    """
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        return random.truncated_normal(key, lower, upper, shape, dtype) * stddev
+
+    return init
+
+
+def variance_scaling(
+    scale: Any,
+    mode: str,
+    distribution: str,
+    in_axis: Any = -2,
+    out_axis: Any = -1,
+    batch_axis: Any = (),
+    dtype: Any = None,
+) -> Initializer:
+    """Make an initializer of variance scale / n, n being the inputs, the outputs, or their mean.
+
+    `mode`: "fan_in", "fan_out", "fan_avg"; `distribution`: "truncated_normal", "normal", "uniform".
+    Axes that are neither are a window, and count with both. Raises ValueError for other names.
+    Source: ``jax.nn.initializers.variance_scaling``.
+
+    >>> from arrayport import nn, random
+    >>> nn.initializers.variance_scaling(1.0, "fan_in", "normal")(random.key(0), (3, 2)).shape
+    (3, 2)
+    """
+    if mode not in {"fan_in", "fan_out", "fan_avg"}:
+        raise ValueError(f"mode={mode!r} must be 'fan_in', 'fan_out' or 'fan_avg'")
+    if distribution not in {"truncated_normal", "normal", "uniform"}:
+        known = "'truncated_normal', 'normal' or 'uniform'"
+        raise ValueError(f"distribution={distribution!r} must be {known}")
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        inputs, outputs = _fans(tuple(shape), in_axis, out_axis, batch_axis)
+        count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[mode]
+        variance = scale / count
+        if distribution == "normal":
+            return random.normal(key, shape, dtype) * sqrt(variance)
+        if distribution == "uniform":
+            return random.uniform(key, shape, dtype, -1) * sqrt(3 * variance)
+        # The deviation of a normal distribution cut off at two deviations.
+        cut = 0.87962566103423978
+        return random.truncated_normal(key, -2, 2, shape, dtype) * (sqrt(variance) / cut)
+
+    return init
+
+
+def _fans(
+    shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any
+) -> tuple[float, float]:
+    if len(shape) < 2:
+        raise ValueError(f"an initializer that scales by inputs needs two axes, not shape {shape}")
+    first, last, batch = (
+        prod(shape[i] for i in axes_of(axis, len(shape)))
+        for axis in (in_axis, out_axis, batch_axis)
+    )
+    window = prod(shape) / first / last / batch
+    return first * window, last * window
+
+
+def _scaled(scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
+    """Make a function that makes an initializer with a fixed scaling."""
+
+    def make(
+        in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
+    ) -> Initializer:
+        """Make a `variance_scaling` initializer of this name's scale, mode and distribution."""
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
+
+    return make
+
+
+glorot_uniform = xavier_uniform = _scaled(1.0, "fan_avg", "uniform")
+glorot_normal = xavier_normal = _scaled(1.0, "fan_avg", "truncated_normal")
+lecun_uniform = _scaled(1.0, "fan_in", "uniform")
+lecun_normal = _scaled(1.0, "fan_in", "truncated_normal")
+he_uniform = kaiming_uniform = _scaled(2.0, "fan_in", "uniform")
+he_normal = kaiming_normal = _scaled(2.0, "fan_in", "truncated_normal")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("nn.initializers", name)

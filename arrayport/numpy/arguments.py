@@ -1,0 +1,77 @@
+"""How the arguments that many functions share are read: arrays, axes, shapes, dtypes and `out`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.ops.promotion import lift
+from arrayport.ops.structure import Shape, convert
+
+DType = np.dtype[Any]
+
+
+def arrayed(x: Any, name: str) -> Array:
+    """The argument as an Array; a list is refused, as in JAX."""
+    return x if isinstance(x, Array) else lift(x, None, name)
+
+
+def strong(x: Array) -> Array:
+    """X with a dtype that does not give way."""
+    return convert(x, x.dtype) if x.weak else x
+
+
+def axis_of(axis: Any, rank: int) -> int:
+    """A non-negative axis of an array of that rank; AxisError, a ValueError, if it has none such."""
+    return normalize_axis_index(index(axis), rank)
+
+
+def axes_of(axis: Any, rank: int) -> Shape:
+    """Non-negative axes, each once; all of them if `axis` is None."""
+    if axis is None:
+        return tuple(range(rank))
+    if not isinstance(axis, Sequence):
+        return (normalize_axis_index(index(axis), rank),)
+    axes = tuple([normalize_axis_index(index(a), rank) for a in axis])
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"axis={axis} names an axis twice")
+    return axes
+
+
+def shape_of(shape: Any, name: str = "shape") -> Shape:
+    """A shape given as an integer or a sequence of them."""
+    try:
+        found = (index(shape),)
+    except TypeError:
+        if isinstance(shape, Array) and not shape.shape:
+            raise
+        found = tuple([index(n) for n in shape])
+    if any(n < 0 for n in found):
+        raise ValueError(f"{name} must not be negative, but is {found}")
+    return found
+
+
+def dtype_or(dtype: Any, default: DType) -> DType:
+    """The dtype asked for, else the default."""
+    return default if dtype is None else dtypes.canonicalize(dtype)
+
+
+def no_out(name: str, out: Any) -> None:
+    """Refuse `out=`: arrays do not change."""
+    if out is not None:
+        raise NotImplementedError(
+            f"{name}: an array cannot be written to: drop out= and use y = {name}(...)"
+        )
+
+
+def restore_axes(x: Array, shape: Shape, axes: Shape, keepdims: bool) -> Array:
+    """A reduction's answer with its lost axes as extents of 1, if `keepdims`."""
+    if not keepdims:
+        return x
+    return x.reshape(tuple([1 if i in axes else n for i, n in enumerate(shape)]))

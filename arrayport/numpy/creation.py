@@ -1,0 +1,387 @@
+"""Arrays from values, and from nothing but a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import backend as backends
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.numpy.arguments import (
+    DType,
+    arrayed,
+    dtype_or,
+    shape_of,
+    strong,
+)
+from arrayport.ops import creation, shapes, structure
+from arrayport.ops.elementwise import greater_equal, select
+from arrayport.ops.placement import device_put, on_device, resolve
+from arrayport.ops.promotion import (
+    SCALARS,
+    from_host,
+    lift,
+    promote_dtypes,
+    scalar,
+)
+from arrayport.ops.structure import broadcast_to, convert
+
+__all__ = [
+    "array",
+    "asarray",
+    "astype",
+    "copy",
+    "empty",
+    "empty_like",
+    "eye",
+    "frombuffer",
+    "fromfunction",
+    "full",
+    "full_like",
+    "identity",
+    "ones",
+    "ones_like",
+    "tri",
+    "tril",
+    "tril_indices",
+    "tril_indices_from",
+    "triu",
+    "triu_indices",
+    "triu_indices_from",
+    "zeros",
+    "zeros_like",
+]
+
+# ---- from values
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None, device: Any = None
+) -> Array:
+    """Make an Array of an array of any library, a number, or nested sequences of these.
+
+    A Python number keeps its weak type unless `dtype` is given. Memory that someone else may write
+    to is copied, so that `copy=False` raises ValueError for it. Raises OverflowError for a Python
+    int that the dtype does not hold, TypeError for what is no array. Source: ``jax.numpy.asarray``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.asarray([1, 2.5])
+    Array([1. , 2.5], dtype=float32)
+    """
+    if order not in {None, "C", "K"}:
+        raise NotImplementedError(
+            f"order={order!r}: an array here has no memory order: leave it out"
+        )
+    wanted = None if dtype is None else dtypes.canonicalize(dtype)
+    if isinstance(a, Array):
+        x = a
+    else:
+        own = None if isinstance(a, np.ndarray) else backends.by_type(type(a))
+        if copy is False and (own is None or own.native is None):
+            raise ValueError("copy=False: what others may write to must be copied: leave copy out")
+        if own is not None and own.native is None:
+            a = a.copy()
+        x = _from_values(a, wanted, None if device is None else resolve(device)[0])
+    if wanted is not None and (x.dtype != wanted or x.weak):
+        x = convert(x, wanted)
+    return x if device is None else device_put(x, device)
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: Any = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+) -> Array:
+    """Make an Array as `asarray` does, of at least `ndmin` axes. Source: ``jax.numpy.array``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.array([1, 2], ndmin=2).shape
+    (1, 2)
+    """
+    x = asarray(object, dtype, order, copy=copy or None, device=device)
+    return structure.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape)
+
+
+def _from_values(a: Any, dtype: DType | None, home: backends.Backend | None) -> Array:
+    if type(a) in SCALARS:
+        return scalar(a, dtype) if type(a) is int and dtype is not None else lift(a, home)
+    if isinstance(a, list | tuple | range):
+        return _from_sequence(a, dtype, home)
+    if hasattr(a, "__jax_array__"):
+        return asarray(a.__jax_array__(), dtype)
+    if isinstance(a, np.ndarray | np.generic) or backends.by_type(type(a)) is not None:
+        return lift(a, home)
+    if isinstance(a, memoryview | bytearray) or hasattr(a, "__array__"):
+        return from_host(np.asarray(a), home)
+    if hasattr(a, "__array_interface__") or hasattr(a, "__dlpack__"):
+        return from_host(np.from_dlpack(a) if hasattr(a, "__dlpack__") else np.asarray(a), home)
+    return lift(a, home, "the array")
+
+
+def _leaves(nest: Any) -> Iterator[Any]:
+    for x in nest:
+        if isinstance(x, list | tuple | range):
+            yield from _leaves(x)
+        else:
+            yield x
+
+
+def _from_sequence(nest: Any, dtype: DType | None, home: backends.Backend | None) -> Array:
+    """Stack nested sequences: at once on the host if nothing in them lives elsewhere."""
+    leaves = list(_leaves(nest))
+    kinds = {type(x) for x in leaves}
+    if kinds <= {bool, int, float, complex}:
+        pairs = [dtypes.scalar_dtype(k(0)) for k in kinds]
+        if int in kinds:
+            whole = [x for x in leaves if type(x) is int]
+            limit = dtypes.result_type(*pairs)[0] if dtype is None else dtype
+            for extreme in (min(whole), max(whole)):
+                dtypes.check_fits(extreme, limit)
+    elif all(isinstance(x, np.ndarray | np.generic | bool | int | float | complex) for x in leaves):
+        pairs = [
+            (dtypes.canonicalize(x.dtype), False)
+            if isinstance(x, np.ndarray | np.generic)
+            else dtypes.scalar_dtype(x)
+            for x in leaves
+        ]
+    else:
+        parts = promote_dtypes([asarray(x, dtype) for x in nest], "the array")
+        return shapes.stack([strong(x) for x in parts])
+    known = dtype or (dtypes.result_type(*pairs)[0] if pairs else dtypes.default_float())
+    host = np.array(nest)
+    if dtypes.kind(known) in "iu" and host.dtype.kind == "f" and host.size:
+        return convert(from_host(host, home), known)
+    return from_host(host.astype(known), home)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: Any = False, device: Any = None) -> Array:
+    """Cast to a dtype, None for the default float.
+
+    Floats that become integers saturate, NaN becomes 0; of complex numbers the real part stays.
+    Source: the array API's ``astype``, ``jax.numpy.astype``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.astype(anp.array([1.7, -1.7]), "int8")
+    Array([ 1, -1], dtype=int8)
+    """
+    del copy
+    y = convert(arrayed(x, "x"), dtype_or(dtype, dtypes.default_float()))
+    return y if device is None else device_put(y, device)
+
+
+def copy(a: Any, order: str | None = None) -> Array:
+    """Give an Array of the same values; since none can change, that may be the same one."""
+    return asarray(a, order=order)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
+    """Read a buffer's bytes as a vector. Source: ``numpy.frombuffer``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.frombuffer(bytes([1, 2]), "uint8")
+    Array([1, 2], dtype=uint8)
+    """
+    return from_host(np.frombuffer(buffer, dtypes.promote_types(dtype, dtype), count, offset))
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+) -> Any:
+    """Call a function of the coordinates, one array of `shape` for each axis.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fromfunction(lambda i, j: i + j, (2, 2), dtype=int)
+    Array([[0, 1],
+           [1, 2]], dtype=int32)
+    """
+    shape = shape_of(shape)
+    known = dtypes.canonicalize(dtype)
+    counts = [creation.broadcasted_iota(known, shape, i) for i in range(len(shape))]
+    return function(*counts, **kwargs)
+
+
+# ---- from a shape
+
+
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """Make an array of zeros, float unless `dtype` says otherwise. Source: ``jax.numpy.zeros``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.zeros(2)
+    Array([0., 0.], dtype=float32)
+    """
+    known = dtype_or(dtype, dtypes.default_float())
+    return on_device(device, creation.full, shape_of(shape), 0, known)
+
+
+def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """Make an array of ones, float unless `dtype` says otherwise. Source: ``jax.numpy.ones``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.ones((1, 2), dtype="int8")
+    Array([[1, 1]], dtype=int8)
+    """
+    known = dtype_or(dtype, dtypes.default_float())
+    return on_device(device, creation.full, shape_of(shape), 1, known)
+
+
+def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """Make an array whose values do not matter; they are zeros. Source: ``jax.numpy.empty``."""
+    return zeros(shape, dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """Put a number, or an array that broadcasts, everywhere. Source: ``jax.numpy.full``.
+
+    Raises OverflowError for a Python int that the dtype cannot hold.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.full((2,), 7, "int16")
+    Array([7, 7], dtype=int16)
+    """
+    return on_device(device, creation.full, shape_of(shape), fill_value, dtype)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+) -> Array:
+    """Put a value everywhere in the shape, dtype and place of an array, unless others are given.
+
+    Source: ``jax.numpy.full_like``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.full_like(anp.arange(2), 7.9)
+    Array([7, 7], dtype=int32)
+    """
+    like = a if hasattr(a, "shape") and hasattr(a, "dtype") else asarray(a)
+    known = dtype_or(dtype, dtypes.canonicalize(like.dtype))
+    extent = tuple(like.shape) if shape is None else shape_of(shape)
+    weak = dtype is None and bool(getattr(like, "weak", False))
+    if type(fill_value) in SCALARS:
+        if type(fill_value) is int:
+            dtypes.check_fits(fill_value, known)
+        elif type(fill_value) is not bool and dtypes.kind(known) in "iu":
+            fill_value = int(fill_value)
+        like = like if isinstance(like, Array) else scalar(0.0)
+        made = structure.full_like(
+            convert(like, known) if like.dtype != known else like, fill_value, extent
+        )
+    else:
+        made = broadcast_to(convert(asarray(fill_value), known), extent)
+    made = convert(made, known, weak)
+    return made if device is None else device_put(made, device)
+
+
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+    """Make zeros in the shape, dtype and place of an array. Source: ``jax.numpy.zeros_like``."""
+    return full_like(a, 0, dtype, shape, device=device)
+
+
+def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+    """Make ones in the shape, dtype and place of an array. Source: ``jax.numpy.ones_like``."""
+    return full_like(a, 1, dtype, shape, device=device)
+
+
+def empty_like(
+    prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+) -> Array:
+    """Make an array like another whose values do not matter. Source: ``jax.numpy.empty_like``."""
+    return zeros_like(prototype, dtype, shape, device=device)
+
+
+def eye(
+    N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *, device: Any = None
+) -> Array:
+    """Make a matrix (N, M) of ones on the diagonal k to the right of the main one, zeros elsewhere.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.eye(2, 3, 1)
+    Array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    known = dtype_or(dtype, dtypes.default_float())
+    return on_device(device, creation.eye, known, shape_of((N, N if M is None else M)), k)
+
+
+def identity(n: int, dtype: Any = None) -> Array:
+    """Make the identity matrix (n, n). Source: ``jax.numpy.identity``."""
+    return eye(n, dtype=dtype)
+
+
+def _below(rows: int, columns: int, k: int) -> Array:
+    """Whether an element is on or below the diagonal k."""
+    row, column = (creation.broadcasted_iota("int32", (rows, columns), i) for i in (0, 1))
+    return greater_equal(row, column - k)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """Make a matrix (N, M) of ones on and below the diagonal k. Source: ``jax.numpy.tri``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.tri(2)
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    return convert(_below(N, N if M is None else M, k), dtype_or(dtype, dtypes.default_float()))
+
+
+def _matrix(m: Any, name: str) -> Array:
+    x = arrayed(m, "m")
+    if len(x.shape) < 2:
+        raise ValueError(f"{name} needs a matrix or a stack of them, not shape {x.shape}")
+    return x
+
+
+def tril(m: Any, k: int = 0) -> Array:
+    """Keep what is on and below the diagonal k of matrices (..., n, m), zeros elsewhere.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.tril(anp.ones((2, 2)))
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    x = _matrix(m, "tril")
+    kept = broadcast_to(_below(*x.shape[-2:], k), x.shape)
+    return select(kept, x, structure.constant(0, x))
+
+
+def triu(m: Any, k: int = 0) -> Array:
+    """Keep what is on and above the diagonal k of matrices (..., n, m), zeros elsewhere.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.triu(anp.ones((2, 2)))
+    Array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    x = _matrix(m, "triu")
+    dropped = broadcast_to(_below(*x.shape[-2:], k - 1), x.shape)
+    return select(dropped, structure.constant(0, x), x)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """Give rows and columns of what is on and below the diagonal k. Source: ``numpy.tril_indices``."""
+    rows, columns = np.tril_indices(n, k, m)
+    return from_host(rows), from_host(columns)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """Give rows and columns of what is on and above the diagonal k. Source: ``numpy.triu_indices``."""
+    rows, columns = np.triu_indices(n, k, m)
+    return from_host(rows), from_host(columns)
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
+    """Give `tril_indices` of a matrix's shape."""
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
+    """Give `triu_indices` of a matrix's shape."""
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])

@@ -1,0 +1,603 @@
+"""Elementwise functions: arithmetic, comparison, powers, rounding, logarithms, angles, complex, bits."""
+
+from __future__ import annotations
+
+from math import log as ln
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.numpy.arguments import arrayed, no_out, strong
+from arrayport.ops import elementwise as ops
+from arrayport.ops.elementwise import (
+    abs,
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    cbrt,
+    ceil,
+    conj,
+    cos,
+    cosh,
+    equal,
+    exp,
+    exp2,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    imag,
+    isfinite,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    nextafter,
+    not_equal,
+    power,
+    real,
+    remainder,
+    right_shift,
+    select,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+    trunc,
+)
+from arrayport.ops.elementwise import add as add
+from arrayport.ops.elementwise import div as divide
+from arrayport.ops.elementwise import mul as multiply
+from arrayport.ops.elementwise import neg as negative
+from arrayport.ops.elementwise import shift_left as left_shift
+from arrayport.ops.elementwise import sub as subtract
+from arrayport.ops.promotion import inexact, lift, promote, promote_inexact
+from arrayport.ops.structure import constant, convert, full_like, zeros
+
+__all__ = [
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
+    "angle",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "around",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "cbrt",
+    "ceil",
+    "clip",
+    "conj",
+    "conjugate",
+    "copysign",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "degrees",
+    "divide",
+    "divmod",
+    "equal",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "greater",
+    "greater_equal",
+    "heaviside",
+    "hypot",
+    "imag",
+    "invert",
+    "isclose",
+    "iscomplex",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "left_shift",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "modf",
+    "multiply",
+    "nan_to_num",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "power",
+    "rad2deg",
+    "radians",
+    "real",
+    "reciprocal",
+    "remainder",
+    "right_shift",
+    "rint",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "true_divide",
+    "trunc",
+]
+
+absolute, conjugate, true_divide = abs, conj, divide
+arccos, arcsin, arctan, arctan2 = acos, asin, atan, atan2
+arccosh, arcsinh, arctanh = acosh, asinh, atanh
+invert = bitwise_invert = bitwise_not
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
+mod, pow = remainder, power
+
+# ---- arithmetic
+
+
+def positive(x: Any, /) -> Array:
+    """Give x as it is."""
+    return lift(x)
+
+
+def reciprocal(x: Any, /) -> Array:
+    """Divide 1 by x.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.reciprocal(4.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    return divide(1, x)
+
+
+def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
+    """Give `floor_divide` and `remainder` of two numbers. Source: ``numpy.divmod``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.divmod(-7, 2)
+    (Array(-4, dtype=int32, weak_type=True), Array(1, dtype=int32, weak_type=True))
+    """
+    return floor_divide(x1, x2), remainder(x1, x2)
+
+
+def fmod(x1: Any, x2: Any, /) -> Array:
+    """Give what the quotient rounded towards zero leaves, with the sign of x1. Source: ``numpy.fmod``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fmod(-7, 2)
+    Array(-1, dtype=int32, weak_type=True)
+    """
+    return ops.rem(x1, x2)
+
+
+def modf(x: Any, /, out: Any = None) -> tuple[Array, Array]:
+    """Give the fractional and the whole part of x, each with its sign. Source: ``numpy.modf``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.modf(-1.5)[0]
+    Array(-0.5, dtype=float32, weak_type=True)
+    """
+    no_out("modf", out)
+    x = inexact(arrayed(x, "x"))
+    whole = trunc(x)
+    return select(isinf(x), constant(0, x), x - whole), whole
+
+
+def float_power(x: Any, y: Any, /) -> Array:
+    """Raise x to the power y in floating point. Source: ``numpy.float_power``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.float_power(2, -1)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    return ops.power(*promote_inexact((x, y), "float_power"))
+
+
+def fabs(x: Any, /) -> Array:
+    """Take the absolute value of real numbers, as a float. Source: ``numpy.fabs``."""
+    return abs(inexact(_real_only(x, "fabs")))
+
+
+def _real_only(x: Any, name: str) -> Array:
+    found = arrayed(x, "x")
+    if dtypes.is_complex(found.dtype):
+        raise TypeError(f"{name} takes real numbers, not {found.dtype}: take .real or abs first")
+    return found
+
+
+# ---- choice
+
+
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
+    """Limit arr to the range from min to max; a bound that is None does not limit.
+
+    Where min is above max the answer is max. Raises TypeError for complex numbers. Source:
+    ``jax.numpy.clip``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.clip(anp.arange(4), 1, 2)
+    Array([1, 1, 2, 2], dtype=int32)
+    """
+    x = arr if type(arr) is Array else _real_only(arr, "clip")
+    for bound in (x, min, max):
+        if isinstance(bound, complex) or (isinstance(bound, Array) and bound.dtype.kind == "c"):
+            raise TypeError("clip takes real numbers: complex ones have no order")
+    x = x if min is None else maximum(_bound(min, x), x)
+    return x if max is None else minimum(_bound(max, x), x)
+
+
+def _bound(bound: Any, x: Array) -> Any:
+    """A Python int beyond the range of x's integers, as the end of that range."""
+    if type(bound) is int and dtypes.is_integer(x.dtype):
+        limits = dtypes.iinfo(x.dtype)
+        return int(
+            limits.max if bound > limits.max else max(bound, limits.min)
+        )
+    return bound
+
+
+def fmax(x1: Any, x2: Any) -> Array:
+    """Take the larger of two numbers; NaN only where both are. Source: ``numpy.fmax``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fmax(anp.nan, 1.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    x, y = promote(x1, x2)
+    return select((x > y) | isnan(y), x, y)
+
+
+def fmin(x1: Any, x2: Any) -> Array:
+    """Take the smaller of two numbers; NaN only where both are. Source: ``numpy.fmin``."""
+    x, y = promote(x1, x2)
+    return select((x < y) | isnan(y), x, y)
+
+
+def heaviside(x1: Any, x2: Any, /) -> Array:
+    """Give 0 for negative x1, 1 for positive, x2 for zero. Source: ``numpy.heaviside``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.heaviside(anp.array([-1.0, 0.0, 2.0]), 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    x, y = promote_inexact((x1, x2), "heaviside")
+    x, y = promote(x, y)
+    step = select(x > 0, full_like(x, 1), select(x < 0, zeros(x), y))
+    return select(isnan(x), x, step)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Array:
+    """Replace NaN, and infinities by the largest finite numbers or by those given.
+
+    Of complex numbers both parts. Source: ``jax.numpy.nan_to_num``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nan_to_num(anp.array([anp.nan, anp.inf]), posinf=9.0)
+    Array([0., 9.], dtype=float32)
+    """
+    del copy
+    x = strong(arrayed(x, "x"))
+    if dtypes.is_complex(x.dtype):
+        options = {"nan": nan, "posinf": posinf, "neginf": neginf}
+        return ops.complex(*(nan_to_num(part, **options) for part in (real(x), imag(x))))
+    if not dtypes.is_floating(x.dtype):
+        return x
+    limits = dtypes.finfo(x.dtype)
+    high, low = (
+        (limits.max if posinf is None else posinf),
+        (limits.min if neginf is None else neginf),
+    )
+    x = select(isnan(x), convert(lift(nan), x.dtype), x)
+    x = select(isposinf(x), convert(lift(high), x.dtype), x)
+    return select(isneginf(x), convert(lift(low), x.dtype), x)
+
+
+# ---- questions
+
+
+def isnan(x: Any, /) -> Array:
+    """Say where x is NaN.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isnan(anp.array([1.0, anp.nan]))
+    Array([False,  True], dtype=bool)
+    """
+    x = lift(x)
+    return not_equal(x, x)
+
+
+def isinf(x: Any, /) -> Array:
+    """Say where x, or a part of complex x, is infinite."""
+    x = lift(x)
+    if dtypes.is_complex(x.dtype):
+        return logical_or(isinf(real(x)), isinf(imag(x)))
+    return equal(abs(x), np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
+
+
+def isposinf(x: Any, /, out: Any = None) -> Array:
+    """Say where x is plus infinity."""
+    no_out("isposinf", out)
+    x = _real_only(x, "isposinf")
+    return equal(x, np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
+
+
+def isneginf(x: Any, /, out: Any = None) -> Array:
+    """Say where x is minus infinity."""
+    no_out("isneginf", out)
+    x = _real_only(x, "isneginf")
+    return equal(x, -np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
+
+
+def iscomplex(x: Any) -> Array:
+    """Say where x has an imaginary part that is not zero."""
+    return not_equal(imag(x), 0)
+
+
+def isreal(x: Any) -> Array:
+    """Say where x has no imaginary part."""
+    return equal(imag(x), 0)
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
+    """Say where abs(a - b) <= atol + rtol * abs(b); equal infinities are close. Source: ``numpy.isclose``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isclose(1.0, 1.000001)
+    Array(True, dtype=bool)
+    """
+    x, y = promote(a, b)
+    if not dtypes.is_inexact(x.dtype):
+        x, y = inexact(x), inexact(y)
+    near = less_equal(abs(x - y), atol + rtol * abs(y))
+    near = logical_or(logical_and(near, logical_and(isfinite(x), isfinite(y))), equal(x, y))
+    return logical_or(near, logical_and(isnan(x), isnan(y))) if equal_nan else near
+
+
+# ---- rounding
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
+    """Round to a number of decimals, halves to the even neighbour. Source: ``jax.numpy.round``.
+
+    Integers stay as they are. Raises NotImplementedError for integers and negative decimals.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.round(2.345, 1)
+    Array(2.3, dtype=float32, weak_type=True)
+    """
+    no_out("round", out)
+    x = arrayed(a, "a")
+    if not dtypes.is_inexact(x.dtype):
+        if decimals < 0:
+            raise NotImplementedError("round of integers needs decimals >= 0: divide first")
+        return x
+    if not decimals:
+        return ops.round(x)
+    # A power of ten is exact as a multiplier, its inverse is not.
+    if decimals < 0:
+        return ops.round(x / 10**-decimals) * 10**-decimals
+    return ops.round(x * 10**decimals) / 10**decimals
+
+
+around = round
+
+
+def rint(x: Any, /) -> Array:
+    """Round to the nearest whole number, as a float. Source: ``numpy.rint``."""
+    return ops.round(inexact(arrayed(x, "x")))
+
+
+# ---- signs
+
+
+def signbit(x: Any, /) -> Array:
+    """Say where the sign is negative, that of zeros included. Source: ``numpy.signbit``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.signbit(anp.array([-0.0, 0.0]))
+    Array([ True, False], dtype=bool)
+    """
+    x = _real_only(x, "signbit")
+    if not dtypes.is_floating(x.dtype):
+        return less(x, 0)
+    return logical_or(less(x, 0), less(select(equal(x, 0), 1 / x, x), 0))
+
+
+def copysign(x1: Any, x2: Any, /) -> Array:
+    """Give x1 the sign of x2, that of zeros included. Source: ``numpy.copysign``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.copysign(2.0, -0.0)
+    Array(-2., dtype=float32, weak_type=True)
+    """
+    x, y = promote(*promote_inexact((x1, x2), "copysign"))
+    size = abs(x)
+    return select(signbit(y), negative(size), size)
+
+
+# ---- exponentials
+
+
+def log2(x: Any, /) -> Array:
+    """Take the logarithm to base 2.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.log2(8.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return log(x) / ln(2)
+
+
+def log10(x: Any, /) -> Array:
+    """Take the logarithm to base 10.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.log10(1000.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return log(x) / ln(10)
+
+
+def logaddexp(x1: Any, x2: Any, /) -> Array:
+    """Give log(exp(x1) + exp(x2)) without overflow. Source: ``numpy.logaddexp``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.logaddexp(1000.0, 1000.0)
+    Array(1000.6931, dtype=float32, weak_type=True)
+    """
+    return _logaddexp(x1, x2, 1.0)
+
+
+def logaddexp2(x1: Any, x2: Any, /) -> Array:
+    """Give log2(2**x1 + 2**x2) without overflow. Source: ``numpy.logaddexp2``."""
+    return _logaddexp(x1, x2, ln(2))
+
+
+def _logaddexp(x1: Any, x2: Any, rate: float) -> Array:
+    """The larger operand is 0 in value but not to derivatives, which are then right to any order."""
+    x, y = promote(*(inexact(_real_only(v, "logaddexp")) for v in promote(x1, x2)))
+    larger = greater_equal(x, y)
+    top = ops.stop_gradient(select(larger, x, y))
+    top = select(isfinite(top), top, zeros(top))
+    high, low = select(larger, x, y) - top, select(larger, y, x) - top
+    return top + log1p(expm1(high * rate) + exp(low * rate)) / rate
+
+
+def sinc(x: Any, /) -> Array:
+    """Give sin(pi x) / (pi x), and 1 at 0. Source: ``numpy.sinc``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.sinc(anp.array([0.0, 0.5]))
+    Array([1.        , 0.63661975], dtype=float32)
+    """
+    x = inexact(arrayed(x, "x")) * pi
+    here = equal(x, 0)
+    away = select(here, constant(1, x), x)
+    # The Taylor series at 0 is for the derivatives there.
+    near = square(select(here, x, constant(0, x)))
+    return select(here, 1 - near / 6 * (1 - near / 20 * (1 - near / 42)), sin(away) / away)
+
+
+# ---- angles
+
+
+def deg2rad(x: Any, /) -> Array:
+    """Turn degrees into radians.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.deg2rad(180.0)
+    Array(3.1415927, dtype=float32, weak_type=True)
+    """
+    return inexact(arrayed(x, "x")) * (pi / 180)
+
+
+def rad2deg(x: Any, /) -> Array:
+    """Turn radians into degrees."""
+    return inexact(arrayed(x, "x")) * (180 / pi)
+
+
+degrees, radians = rad2deg, deg2rad
+
+
+def hypot(x1: Any, x2: Any, /) -> Array:
+    """Give the hypotenuse sqrt(x1**2 + x2**2) without overflow. Source: ``numpy.hypot``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.hypot(3.0, 4.0)
+    Array(5., dtype=float32, weak_type=True)
+    """
+    x, y = promote(*(inexact(_real_only(v, "hypot")) for v in promote(x1, x2)))
+    out = abs(ops.complex(x, y))
+    return convert(out, x.dtype, out.weak)
+
+
+# ---- complex numbers
+
+
+def angle(z: Any, deg: bool = False) -> Array:
+    """Give the angle of complex numbers, in radians or degrees. Source: ``numpy.angle``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.angle(1j, deg=True)
+    Array(90., dtype=float32)
+    """
+    z = inexact(arrayed(z, "z"))
+    out = strong(atan2(imag(z), real(z)))
+    return rad2deg(out) if deg else out
+
+
+# ---- bits
+
+
+def bitwise_count(x: Any, /) -> Array:
+    """Count the bits of the absolute value, as uint8. Source: ``numpy.bitwise_count``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.bitwise_count(anp.array([7, -8]))
+    Array([3, 1], dtype=uint8)
+    """
+    return convert(ops.population_count(abs(lift(x))), dtypes.uint8)

@@ -1,0 +1,124 @@
+"""Diagonals: taking them, making matrices of them, and the sum over one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.numpy.arguments import arrayed, axes_of, no_out
+from arrayport.numpy.reductions import sum
+from arrayport.numpy.shapes import moveaxis, ravel
+from arrayport.ops import creation
+from arrayport.ops.elementwise import select
+from arrayport.ops.shapes import pad
+from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.structure import broadcast_to, constant, reshape
+
+__all__ = [
+    "diag",
+    "diag_indices",
+    "diag_indices_from",
+    "diagflat",
+    "diagonal",
+    "fill_diagonal",
+    "trace",
+]
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """Take the diagonal, `offset` to the right of the main one, of two axes; it comes last.
+
+    Source: ``jax.numpy.diagonal``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.diagonal(anp.array([[1, 2], [3, 4]]))
+    Array([1, 4], dtype=int32)
+    """
+    x = arrayed(a, "a")
+    x = moveaxis(x, axes_of((axis1, axis2), len(x.shape)), (-2, -1))
+    *lead, rows, columns = x.shape
+    first = offset if offset >= 0 else -offset * columns
+    size = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    flat = reshape(x, (*lead, rows * columns))
+    stop = first + (size - 1) * (columns + 1) + 1 if size else first
+    return slice_in_dim(flat, first, stop, columns + 1, len(lead))
+
+
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
+) -> Array:
+    """Sum a diagonal of two axes. Source: ``jax.numpy.trace``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.trace(anp.eye(3))
+    Array(3., dtype=float32)
+    """
+    no_out("trace", out)
+    return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
+
+
+def diag(v: Any, k: int = 0) -> Array:
+    """Make a matrix with a vector on the diagonal k, or take that diagonal of a matrix.
+
+    Source: ``jax.numpy.diag``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.diag(anp.array([1, 2]))
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
+    x = arrayed(v, "v")
+    if len(x.shape) == 2:
+        return diagonal(x, k)
+    if len(x.shape) != 1:
+        raise ValueError(f"diag takes a vector or a matrix, not shape {x.shape}")
+    size = x.size + abs(k)
+    low, high = (0, k) if k >= 0 else (-k, 0)
+    row = pad(x, constant(0, x), [(high, low, 0)])
+    here = creation.eye("bool", (size, size), k)
+    return select(here, broadcast_to(row, (size, size)), constant(0, x))
+
+
+def diagflat(v: Any, k: int = 0) -> Array:
+    """Make a matrix with the flat array on the diagonal k. Source: ``numpy.diagflat``."""
+    return diag(ravel(v), k)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
+    """Give the indices of the main diagonal of an array with `ndim` axes of extent n."""
+    return (creation.iota(dtypes.default_int(), n),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[Array, ...]:
+    """Give `diag_indices` of an array's shape, all of whose extents must be equal."""
+    x = arrayed(arr, "arr")
+    if len(x.shape) < 2 or len(set(x.shape)) != 1:
+        raise ValueError(
+            f"diag_indices_from needs equal extents of two axes or more, not {x.shape}"
+        )
+    return diag_indices(x.shape[0], len(x.shape))
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
+    """Make the array whose main diagonal holds `val`; `inplace=False` must be given.
+
+    Source: ``jax.numpy.fill_diagonal``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fill_diagonal(anp.zeros((2, 2)), 1, inplace=False)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    if inplace:
+        raise ValueError("an Array cannot change: write x = fill_diagonal(x, val, inplace=False)")
+    if wrap:
+        raise NotImplementedError("fill_diagonal: wrap=True is not supported")
+    x = arrayed(a, "a")
+    size = min(x.shape)
+    places = (creation.iota(dtypes.default_int(), size),) * len(x.shape)
+    values = arrayed(val, "val")
+    if values.shape:
+        flat = ravel(values)
+        values = flat[creation.iota(dtypes.default_int(), size) % flat.size]
+    return x.at[places].set(values)

@@ -1,0 +1,164 @@
+"""What Array's operators and methods mean: the functions that core reaches through its hook."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from arrayport.core.names import absent
+from arrayport.numpy.creation import astype, copy
+from arrayport.numpy.elementwise import (
+    abs,
+    add,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    clip,
+    conj,
+    conjugate,
+    divmod,
+    equal,
+    floor_divide,
+    greater,
+    greater_equal,
+    imag,
+    invert,
+    left_shift,
+    less,
+    less_equal,
+    multiply,
+    negative,
+    not_equal,
+    positive,
+    power,
+    real,
+    remainder,
+    right_shift,
+    round,
+    subtract,
+    true_divide,
+)
+from arrayport.numpy.indexing import getitem, index_get, index_update, take
+from arrayport.numpy.interchange import to_device, to_dlpack, to_jax
+from arrayport.numpy.matrices import diagonal, trace
+from arrayport.numpy.products import dot, matmul
+from arrayport.numpy.protocols import numpy_function, numpy_ufunc
+from arrayport.numpy.reductions import (
+    all,
+    any,
+    argmax,
+    argmin,
+    cumprod,
+    cumsum,
+    max,
+    mean,
+    min,
+    prod,
+    ptp,
+    std,
+    sum,
+    var,
+)
+from arrayport.numpy.searching import argpartition, argsort, nonzero, searchsorted, sort
+from arrayport.numpy.selecting import choose, compress
+from arrayport.numpy.shapes import (
+    matrix_transpose,
+    ravel,
+    repeat,
+    reshape,
+    squeeze,
+    swapaxes,
+    transpose,
+)
+
+__all__ = [
+    "abs",
+    "add",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "array_namespace",
+    "astype",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "choose",
+    "clip",
+    "compress",
+    "conj",
+    "conjugate",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "divmod",
+    "dot",
+    "equal",
+    "flatten",
+    "floor_divide",
+    "getitem",
+    "greater",
+    "greater_equal",
+    "imag",
+    "index_get",
+    "index_update",
+    "invert",
+    "left_shift",
+    "less",
+    "less_equal",
+    "matmul",
+    "matrix_transpose",
+    "max",
+    "mean",
+    "min",
+    "multiply",
+    "negative",
+    "nonzero",
+    "not_equal",
+    "numpy_function",
+    "numpy_ufunc",
+    "positive",
+    "power",
+    "prod",
+    "ptp",
+    "ravel",
+    "real",
+    "remainder",
+    "repeat",
+    "reshape",
+    "right_shift",
+    "round",
+    "searchsorted",
+    "sort",
+    "squeeze",
+    "std",
+    "subtract",
+    "sum",
+    "swapaxes",
+    "take",
+    "to_device",
+    "to_dlpack",
+    "to_jax",
+    "trace",
+    "transpose",
+    "true_divide",
+    "var",
+]
+
+flatten = ravel
+
+
+def array_namespace(api_version: str | None = None) -> Any:
+    """The module that holds the array API's functions; ValueError for a version that it is not."""
+    if api_version not in {None, "2021.12", "2022.12", "2023.12", "2024.12"}:
+        raise ValueError(f"api_version {api_version!r} is unknown: use '2024.12' or leave it out")
+    return sys.modules[__package__]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("numpy", name)

@@ -1,0 +1,338 @@
+"""Products of arrays: dot, outer, einsum and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from arrayport.core.array import Array
+from arrayport.numpy.arguments import arrayed, axis_of, no_out
+from arrayport.numpy.shapes import broadcast_to, moveaxis, ravel
+from arrayport.ops.elementwise import conj
+from arrayport.ops.products import dot, dot_general, matmul, tensordot
+from arrayport.ops.promotion import common_shape, promote_dtypes
+from arrayport.ops.shapes import concatenate, expand_dims
+from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.structure import Shape, reduce_sum, reshape, transpose
+
+__all__ = [
+    "cross",
+    "dot",
+    "einsum",
+    "inner",
+    "kron",
+    "matmul",
+    "matvec",
+    "outer",
+    "tensordot",
+    "vdot",
+    "vecdot",
+    "vecmat",
+]
+
+
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """Sum the products of the flat arrays' elements, a conjugated. Source: ``jax.numpy.vdot``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.vdot(anp.array([1j]), anp.array([1j]))
+    Array(1.+0.j, dtype=complex64)
+    """
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return dot(conj(ravel(a)), ravel(b), **options)
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """Sum products along an axis, x1 conjugated; the other axes broadcast. Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.vecdot(anp.ones((2, 3)), anp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    x, y = arrayed(x1, "x1"), arrayed(x2, "x2")
+    x, y = (moveaxis(v, axis_of(axis, len(v.shape)), -1) for v in (x, y))
+    if x.shape[-1] != y.shape[-1]:
+        raise ValueError(f"vecdot: axis {axis} of the operands differs: {x.shape} and {y.shape}")
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    out = matmul(expand_dims(conj(x), (-2,)), expand_dims(y, (-1,)), **options)
+    return reshape(out, out.shape[:-2])
+
+
+def matvec(x1: Any, x2: Any, /) -> Array:
+    """Multiply matrices (..., n, k) by vectors (..., k). Source: ``numpy.matvec``."""
+    out = matmul(arrayed(x1, "x1"), expand_dims(arrayed(x2, "x2"), (-1,)))
+    return reshape(out, out.shape[:-1])
+
+
+def vecmat(x1: Any, x2: Any, /) -> Array:
+    """Multiply vectors (..., n), conjugated, by matrices (..., n, m). Source: ``numpy.vecmat``."""
+    out = matmul(expand_dims(conj(arrayed(x1, "x1")), (-2,)), arrayed(x2, "x2"))
+    return reshape(out, (*out.shape[:-2], out.shape[-1]))
+
+
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """Sum products over the last axes; a scalar multiplies. Source: ``jax.numpy.inner``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.inner(anp.ones((2, 3)), anp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    x, y = arrayed(a, "a"), arrayed(b, "b")
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    axes: Any = ((-1,), (-1,)) if x.shape and y.shape else 0
+    return tensordot(x, y, axes, **options)
+
+
+def outer(a: Any, b: Any, out: None = None) -> Array:
+    """Multiply every element of a by every one of b. Source: ``jax.numpy.outer``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.outer(anp.arange(2), anp.arange(2))
+    Array([[0, 0],
+           [0, 1]], dtype=int32)
+    """
+    no_out("outer", out)
+    return ravel(a)[:, None] * ravel(b)[None, :]
+
+
+def kron(a: Any, b: Any) -> Array:
+    """Put a copy of b, multiplied, in the place of every element of a. Source: ``jax.numpy.kron``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.kron(anp.array([1, 2]), anp.array([1, 10]))
+    Array([ 1, 10,  2, 20], dtype=int32)
+    """
+    x, y = arrayed(a, "a"), arrayed(b, "b")
+    rank = max(len(x.shape), len(y.shape))
+    x, y = (reshape(v, (1,) * (rank - len(v.shape)) + v.shape) for v in (x, y))
+    big = expand_dims(x, tuple(range(1, 2 * rank, 2))) * expand_dims(
+        y, tuple(range(0, 2 * rank, 2))
+    )
+    return reshape(big, [m * n for m, n in zip(x.shape, y.shape, strict=True)])
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
+    """Take the cross product of vectors of 3 components, or of 2: then its third one.
+
+    Source: ``jax.numpy.cross``. Raises ValueError for another number of components.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.cross(anp.array([1, 0, 0]), anp.array([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = promote_dtypes((a, b), "cross")
+    x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
+    sizes = (x.shape[-1], y.shape[-1])
+    if not set(sizes) <= {2, 3}:
+        raise ValueError(f"cross takes vectors of 2 or 3 components, not {sizes[0]} and {sizes[1]}")
+    shape = common_shape(x.shape[:-1], y.shape[:-1])
+    x, y = (broadcast_to(v, (*shape, v.shape[-1])) for v in (x, y))
+    (x0, x1, x2), (y0, y1, y2) = _components(x), _components(y)
+    third = x0 * y1 - x1 * y0
+    if sizes == (2, 2):
+        return reshape(third, shape)
+    first = _minus(x1, y2, x2, y1)
+    second = _minus(x2, y0, x0, y2)
+    return moveaxis(concatenate([first, second, third], len(shape)), -1, axisc)
+
+
+def _components(x: Array) -> list[Any]:
+    parts: list[Any] = [
+        slice_in_dim(x, i, i + 1, axis=len(x.shape) - 1) for i in range(x.shape[-1])
+    ]
+    return parts if len(parts) == 3 else [*parts, None]
+
+
+def _minus(a: Any, b: Any, c: Any, d: Any) -> Array:
+    """A b - c d, where None is zero."""
+    left = None if a is None or b is None else a * b
+    right = None if c is None or d is None else c * d
+    if left is None:
+        return -right
+    return left if right is None else left - right
+
+
+# ---- einsum
+
+Operand = tuple[Array, str]
+
+
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    out: None = None,
+    optimize: Any = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """Sum products over the indices that a formula names: "ij,jk->ik".
+
+    Letters are axes; those after "->" (or, without it, those named once, sorted) stay. "..." stands
+    for axes that broadcast. Also `einsum(x, axes, y, axes, ..., out_axes)` with lists of integers.
+    More than two operands are multiplied in the order that `optimize` finds, False from the left.
+    Raises ValueError for a formula that does not fit. Source: ``jax.numpy.einsum``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.einsum("ij,j->i", anp.ones((2, 3)), anp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    no_out("einsum", out)
+    formula, given = _formula(subscripts, operands)
+    xs = promote_dtypes(given, "einsum")
+    inputs, output = _labels(formula, [x.shape for x in xs])
+    terms: list[Operand] = [_diagonals(x, labels) for x, labels in zip(xs, inputs, strict=True)]
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    for pair in _order(terms, output, optimize):
+        chosen = [terms[i] for i in pair]
+        terms = [term for i, term in enumerate(terms) if i not in pair]
+        kept = set(output).union(*[labels for _, labels in terms])
+        terms.append(
+            _contract(
+                *[_summed(*term, _others(chosen, i) | kept) for i, term in enumerate(chosen)],
+                kept,
+                options,
+            )
+        )
+    x, labels = _summed(*terms[0], set(output))
+    return transpose(x, [labels.index(c) for c in output])
+
+
+def _formula(subscripts: Any, operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """The formula as text; lists of integers become letters."""
+    if isinstance(subscripts, str):
+        return subscripts.replace(" ", ""), operands
+    parts = [subscripts, *operands]
+    axes = parts[1::2]
+    named = sorted({i for one in axes for i in one if i is not Ellipsis})
+    letter = {i: chr(ord("a") + n) for n, i in enumerate(named)} | {Ellipsis: "..."}
+    texts = ["".join(letter[i] for i in one) for one in axes]
+    if len(parts) % 2:
+        out = "".join(letter[i] for i in parts[-1])
+        return f"{','.join(texts)}->{out}", parts[:-1:2]
+    return ",".join(texts), parts[::2]
+
+
+def _labels(formula: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
+    """The letters of each operand's axes and of the answer's, "..." replaced by capitals not used."""
+    left, arrow, right = formula.partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(shapes):
+        raise ValueError(f"einsum {formula!r} names {len(inputs)} operands, but got {len(shapes)}")
+    free = (chr(c) for c in count(0x100) if chr(c) not in formula)
+    ranks = [
+        len(shape) - len(text.replace("...", ""))
+        for text, shape in zip(inputs, shapes, strict=True)
+        if "..." in text
+    ]
+    dots = "".join(next(free) for _ in range(max(ranks, default=0)))
+    full = []
+    for text, shape in zip(inputs, shapes, strict=True):
+        own = len(shape) - len(text.replace("...", ""))
+        if own < 0 or (own and "..." not in text):
+            raise ValueError(
+                f"einsum {formula!r}: {text!r} does not fit an operand of shape {shape}"
+            )
+        full.append(text.replace("...", dots[len(dots) - own :]))
+    if not arrow:
+        letters = "".join(full)
+        right = dots + "".join(
+            sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots)
+        )
+    right = right.replace("...", dots)
+    if any(c not in "".join(full) for c in right) or len(set(right)) != len(right):
+        raise ValueError(f"einsum {formula!r}: each index of the answer must be an operand's, once")
+    sizes: dict[str, int] = {}
+    for labels, shape in zip(full, shapes, strict=True):
+        for c, n in zip(labels, shape, strict=True):
+            if n != 1 and sizes.setdefault(c, n) != n:
+                raise ValueError(f"einsum {formula!r}: index {c!r} has extents {sizes[c]} and {n}")
+    return full, right
+
+
+def _diagonals(x: Array, labels: str) -> Operand:
+    """Keep the diagonal of axes that share a letter."""
+    for c in dict.fromkeys(labels):
+        while labels.count(c) > 1:
+            i = labels.index(c)
+            j = labels.index(c, i + 1)
+            n = x.shape[i]
+            rest = [k for k in range(len(labels)) if k not in (i, j)]
+            x = transpose(x, [i, j, *rest])
+            x = reshape(x, (n * n, *x.shape[2:]))
+            x = slice_in_dim(x, 0, None, n + 1) if n else reshape(x, (0, *x.shape[1:]))
+            labels = c + "".join(labels[k] for k in rest)
+    return x, labels
+
+
+def _summed(x: Array, labels: str, kept: set[str]) -> Operand:
+    """Sum over the indices that nobody else needs."""
+    axes = tuple(i for i, c in enumerate(labels) if c not in kept)
+    return reduce_sum(x, axes), "".join(c for c in labels if c in kept)
+
+
+def _others(chosen: Sequence[Operand], i: int) -> set[str]:
+    return {c for j, (_, labels) in enumerate(chosen) if j != i for c in labels}
+
+
+def _order(terms: Sequence[Operand], output: str, optimize: Any) -> list[tuple[int, int]]:
+    """Which two operands to multiply, step by step; the product comes last."""
+    if len(terms) < 3 or optimize is False:
+        return [(0, 1)] + [(0, n) for n in range(len(terms) - 2, 0, -1)] if len(terms) > 1 else []
+    if isinstance(optimize, list | tuple):
+        path = [tuple(step) for step in optimize if not isinstance(step, str)]
+    else:
+        table = {c: chr(97 + n) for n, c in enumerate(dict.fromkeys("".join(t for _, t in terms)))}
+        names = ["".join(table[c] for c in labels) for _, labels in terms]
+        text = f"{','.join(names)}->{''.join(table[c] for c in output)}"
+        shapes = [np.broadcast_to(np.float32(0), x.shape) for x, _ in terms]
+        path = np.einsum_path(text, *shapes, optimize="greedy")[0][1:]
+    steps = []
+    for step in path:
+        # A step over several operands is taken two at a time, the product being the last operand.
+        size = len(terms) - len(steps)
+        left = sorted(step)
+        if len(left) == 1:
+            continue
+        steps.append((left[0], left[1]))
+        for k, i in enumerate(left[2:], start=1):
+            steps.append((i - k - 1, size - k - 1))
+    return steps
+
+
+def _contract(first: Operand, second: Operand, kept: set[str], options: dict[str, Any]) -> Operand:
+    """Multiply two operands and sum over what both have and nobody else needs."""
+    (x, a), (y, b) = first, second
+    # An extent of 1 beside another extent stretches: it is no shared axis.
+    for c in [c for c in a if c in b]:
+        m, n = x.shape[a.index(c)], y.shape[b.index(c)]
+        if m != n and m == 1:
+            x, a = reduce_sum(x, (a.index(c),)), a.replace(c, "")
+        elif m != n:
+            y, b = reduce_sum(y, (b.index(c),)), b.replace(c, "")
+    batch = [c for c in a if c in b and c in kept]
+    summed = [c for c in a if c in b and c not in kept]
+    dims = (
+        ([a.index(c) for c in summed], [b.index(c) for c in summed]),
+        ([a.index(c) for c in batch], [b.index(c) for c in batch]),
+    )
+    z = dot_general(x, y, dims, **options)
+    free = [c for c in a if c not in b] + [c for c in b if c not in a]
+    z_labels = "".join([*batch, *free])
+    drop = {c for c in free if c not in kept}
+    return _summed(z, z_labels, set(z_labels) - drop)

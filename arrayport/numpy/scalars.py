@@ -1,0 +1,222 @@
+"""The scalar types and what is asked of dtypes: float32 and its kin, finfo, result_type, constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.core.dtypes import can_cast, finfo, iinfo, issubdtype, promote_types
+from arrayport.numpy.creation import asarray
+
+__all__ = [
+    "bfloat16",
+    "bool",
+    "bool_",
+    "can_cast",
+    "cdouble",
+    "character",
+    "complex64",
+    "complex128",
+    "complex_",
+    "complexfloating",
+    "csingle",
+    "double",
+    "dtype",
+    "e",
+    "euler_gamma",
+    "finfo",
+    "flexible",
+    "float4_e2m1fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float16",
+    "float32",
+    "float64",
+    "float_",
+    "floating",
+    "generic",
+    "iinfo",
+    "inexact",
+    "inf",
+    "int2",
+    "int4",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int_",
+    "integer",
+    "iscomplexobj",
+    "isdtype",
+    "isrealobj",
+    "isscalar",
+    "issubdtype",
+    "nan",
+    "ndarray",
+    "newaxis",
+    "number",
+    "object_",
+    "pi",
+    "promote_types",
+    "result_type",
+    "signedinteger",
+    "single",
+    "uint",
+    "uint2",
+    "uint4",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "unsignedinteger",
+]
+
+
+class ScalarType:
+    """A dtype by name that makes arrays when it is called: `float32(1.5)`; usable wherever a dtype is.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.float32(1.5), anp.zeros(1, anp.float32).dtype == anp.float32
+    (Array(1.5, dtype=float32), True)
+    """
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+
+    def __call__(self, x: Any = 0) -> Array:
+        return asarray(x, dtype=self.dtype)
+
+    def __eq__(self, other: object) -> Any:
+        return self.dtype == getattr(other, "dtype", other)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"arrayport.numpy.{self.dtype.name}"
+
+    @property
+    def __name__(self) -> str:
+        return self.dtype.name
+
+
+bool_ = ScalarType(dtypes.bool_)
+bool = bool_
+int2, int4, int8 = (ScalarType(d) for d in (dtypes.int2, dtypes.int4, dtypes.int8))
+int16, int32, int64 = (ScalarType(d) for d in (dtypes.int16, dtypes.int32, dtypes.int64))
+uint2, uint4, uint8 = (ScalarType(d) for d in (dtypes.uint2, dtypes.uint4, dtypes.uint8))
+uint16, uint32, uint64 = (ScalarType(d) for d in (dtypes.uint16, dtypes.uint32, dtypes.uint64))
+float16, float32, float64 = (
+    ScalarType(d) for d in (dtypes.float16, dtypes.float32, dtypes.float64)
+)
+bfloat16 = ScalarType(dtypes.bfloat16)
+complex64, complex128 = ScalarType(dtypes.complex64), ScalarType(dtypes.complex128)
+float4_e2m1fn = ScalarType(dtypes.float4_e2m1fn)
+float8_e3m4 = ScalarType(dtypes.float8_e3m4)
+float8_e4m3 = ScalarType(dtypes.float8_e4m3)
+float8_e4m3b11fnuz = ScalarType(dtypes.float8_e4m3b11fnuz)
+float8_e4m3fn = ScalarType(dtypes.float8_e4m3fn)
+float8_e4m3fnuz = ScalarType(dtypes.float8_e4m3fnuz)
+float8_e5m2 = ScalarType(dtypes.float8_e5m2)
+float8_e5m2fnuz = ScalarType(dtypes.float8_e5m2fnuz)
+float8_e8m0fnu = ScalarType(dtypes.float8_e8m0fnu)
+int_, uint, float_, complex_ = int64, uint64, float64, complex128
+single, double, csingle, cdouble = float32, float64, complex64, complex128
+
+dtype = np.dtype
+ndarray = Array
+generic, number, integer, inexact = np.generic, np.number, np.integer, np.inexact
+signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
+floating, complexfloating = np.floating, np.complexfloating
+flexible, character, object_ = np.flexible, np.character, np.object_
+
+e, pi, inf, nan = math.e, math.pi, math.inf, math.nan
+euler_gamma = 0.5772156649015329
+newaxis = None
+
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+def isdtype(dtype: Any, kind: Any) -> Any:
+    """Say whether a dtype is of a kind: another dtype, a kind's name, or a tuple of these.
+
+    Names: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex
+    floating", "numeric". Raises TypeError for what is no dtype, ValueError for another name.
+    Source: the array API standard.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isdtype(anp.int8, "integral"), anp.isdtype(anp.int8, ("bool", anp.float32))
+    (True, False)
+    """
+    own = dtypes.promote_types(dtype, dtype)
+    if isinstance(kind, tuple):
+        return any(isdtype(own, k) for k in kind)
+    if isinstance(kind, str) and kind in _KINDS:
+        return dtypes.kind(own) in _KINDS[kind]
+    try:
+        return own == dtypes.promote_types(kind, kind)
+    except TypeError:
+        known = ", ".join(map(repr, _KINDS))
+        raise ValueError(f"kind {kind!r} is unknown: use a dtype or one of {known}") from None
+
+
+def result_type(*args: Any) -> np.dtype[Any]:
+    """Give the dtype of an operation on arrays, dtypes and Python scalars, which are weak.
+
+    Raises ValueError where narrow types would have to promote. Source: ``jax.numpy.result_type``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.result_type(anp.int8, 2.0)
+    dtype('float32')
+    """
+    return dtypes.result_type(*map(_pair, args))[0]
+
+
+def _pair(x: Any) -> tuple[np.dtype[Any], Any]:
+    if isinstance(x, Array):
+        return x.dtype, x.weak
+    if x in {int, float, complex}:
+        return dtypes.canonicalize(x), True
+    if type(x) in {int, float, complex}:
+        return dtypes.scalar_dtype(x)
+    return dtypes.canonicalize(getattr(x, "dtype", x)), False
+
+
+def iscomplexobj(x: Any) -> Any:
+    """Say whether an array or a number is of a complex type."""
+    return dtypes.is_complex(_pair(x)[0])
+
+
+def isrealobj(x: Any) -> Any:
+    """Say whether an array or a number is of a type that is not complex."""
+    return not iscomplexobj(x)
+
+
+def isscalar(element: Any) -> Any:
+    """Say whether an element is a number or an array without axes. Source: ``jax.numpy.isscalar``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isscalar(2.0), anp.isscalar(anp.ones(1))
+    (True, False)
+    """
+    return np.isscalar(element) or (hasattr(element, "shape") and element.shape == ())

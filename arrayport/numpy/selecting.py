@@ -1,0 +1,150 @@
+"""Choosing among arrays and parts of them: select, piecewise, choose, compress, extract, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from arrayport.core.array import Array
+from arrayport.core.errors import ConcretizationTypeError
+from arrayport.numpy.arguments import arrayed, axis_of, no_out
+from arrayport.numpy.searching import nonzero
+from arrayport.numpy.shapes import ravel
+from arrayport.ops.elementwise import clamp, not_equal, remainder
+from arrayport.ops.elementwise import select as choose_between
+from arrayport.ops.promotion import broadcast_together, promote_dtypes
+from arrayport.ops.structure import full_like
+
+__all__ = ["choose", "compress", "delete", "extract", "piecewise", "select"]
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Take of several choices the first whose condition is true, else the default.
+
+    Source: ``jax.numpy.select``.
+
+    >>> import arrayport.numpy as anp
+    >>> x = anp.arange(3)
+    >>> anp.select([x < 1, x < 2], [10, 20], 30)
+    Array([10, 20, 30], dtype=int32, weak_type=True)
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ValueError(
+            f"select needs as many conditions as choices, not {len(condlist)} and {len(choicelist)}"
+        )
+    *choices, out = promote_dtypes([*choicelist, default], "select")
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        out = choose_between(condition, choice, out)
+    return out
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
+    """Apply of several functions the last whose condition is true; one more is for the rest.
+
+    A function may be a number. Source: ``jax.numpy.piecewise``.
+
+    >>> import arrayport.numpy as anp
+    >>> x = anp.array([-2.0, 3.0])
+    >>> anp.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 2 * v])
+    Array([2., 6.], dtype=float32)
+    """
+    x = arrayed(x, "x")
+    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
+    if len(funclist) not in {len(conditions), len(conditions) + 1}:
+        raise ValueError(
+            f"piecewise with {len(conditions)} conditions got {len(funclist)} functions"
+        )
+    rest = funclist[len(conditions)] if len(funclist) > len(conditions) else 0
+
+    def value(function: Callable[..., Any] | Any) -> Any:
+        return function(x, *args, **kw) if callable(function) else function
+
+    out = full_like(x, 0) + value(rest)
+    for condition, function in zip(conditions, funclist, strict=False):
+        out = choose_between(condition, value(function), out)
+    return out.astype(x.dtype)
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array:
+    """Take each element from the choice that a names. Source: ``jax.numpy.choose``.
+
+    `mode` "wrap" or "clip" says what a number out of range means; "raise" needs known values.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.choose(anp.array([1, 0]), [anp.array([1, 2]), anp.array([3, 4])])
+    Array([3, 2], dtype=int32)
+    """
+    no_out("choose", out)
+    xs = promote_dtypes(list(choices), "choose")
+    index = arrayed(a, "a")
+    if mode == "raise":
+        index.concrete(ConcretizationTypeError, "a choice (use mode='clip' or 'wrap')")
+        host = index.__array__()
+        if host.size and not (host.min() >= 0 and host.max() < len(xs)):
+            raise ValueError(f"choose got a number out of range of {len(xs)} choices")
+    elif mode == "wrap":
+        index = remainder(index, len(xs))
+    elif mode == "clip":
+        index = clamp(0, index, len(xs) - 1)
+    else:
+        raise ValueError(f"mode={mode!r} of choose must be 'raise', 'wrap' or 'clip'")
+    index, *xs = broadcast_together(index, *xs)
+    chosen = xs[0]
+    for i, x in enumerate(xs[1:], start=1):
+        chosen = choose_between(index == i, x, chosen)
+    return chosen
+
+
+def compress(
+    condition: Any,
+    a: Any,
+    axis: Any = None,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+    out: None = None,
+) -> Array:
+    """Keep the parts of an axis, or of the flat array, whose condition is true.
+
+    With `size` so many parts, `fill_value` where there are fewer. Source: ``jax.numpy.compress``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.compress(anp.array([False, True]), anp.array([4, 5]))
+    Array([5], dtype=int32)
+    """
+    no_out("compress", out)
+    x, mask = arrayed(a, "a"), ravel(not_equal(arrayed(condition, "condition"), 0))
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = axis_of(axis, len(x.shape))
+    (places,) = nonzero(mask, size=size, fill_value=x.shape[axis])
+    key = (slice(None),) * axis
+    if size is None:
+        return x[(*key, places)]
+    return x.at[(*key, places)].get(mode="fill", fill_value=fill_value)
+
+
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:
+    """Keep the elements of the flat array whose condition is true. Source: ``jax.numpy.extract``."""
+    return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
+
+
+def delete(arr: Any, obj: Any, axis: Any = None, *, assume_unique_indices: bool = False) -> Array:
+    """Leave out parts of an axis, or of the flat array, by their known places.
+
+    Source: ``jax.numpy.delete``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.delete(anp.arange(4), 1)
+    Array([0, 2, 3], dtype=int32)
+    """
+    del assume_unique_indices
+    x = arrayed(arr, "arr")
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = axis_of(axis, len(x.shape))
+    what = obj if isinstance(obj, slice | int) else np.asarray(obj)
+    kept = np.delete(np.arange(x.shape[axis]), what)
+    return x[(*(slice(None),) * axis, kept)]

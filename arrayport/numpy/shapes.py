@@ -1,0 +1,616 @@
+"""Functions that change shapes: reshape, join, split, repeat, turn and stretch arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array, Tracer
+from arrayport.numpy.arguments import arrayed, axes_of, axis_of, no_out, shape_of
+from arrayport.numpy.creation import asarray
+from arrayport.ops import shapes as ops
+from arrayport.ops import structure
+from arrayport.ops.elementwise import remainder
+from arrayport.ops.promotion import broadcast_together, common_shape, lift, promote_dtypes, scalar
+from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.structure import Shape, broadcast_in_dim, convert, move_axis
+from arrayport.ops.windows import dynamic_slice
+
+__all__ = [
+    "append",
+    "array_split",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "expand_dims",
+    "flip",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "hstack",
+    "matrix_transpose",
+    "moveaxis",
+    "ndim",
+    "permute_dims",
+    "ravel",
+    "repeat",
+    "reshape",
+    "resize",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "shape",
+    "size",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "tile",
+    "transpose",
+    "unstack",
+    "vsplit",
+    "vstack",
+]
+
+# ---- what they are
+
+
+def shape(a: Any) -> Shape:
+    """Give the extents of an array, a number, or nested sequences."""
+    return a.shape if hasattr(a, "shape") else asarray(a).shape
+
+
+def ndim(a: Any) -> int:
+    """Give the number of axes."""
+    return len(shape(a))
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """Give the number of elements, or the extent of an axis or of several together."""
+    own = shape(a)
+    return prod(own) if axis is None else prod([own[i] for i in axes_of(axis, len(own))])
+
+
+# ---- reshape
+
+
+def reshape(a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
+    """Give an array another shape of the same size; one extent may be -1.
+
+    `order` "F" reads and writes with the first axis changing fastest. Raises TypeError where the
+    sizes differ, NotImplementedError for another order. Source: ``jax.numpy.reshape``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.reshape(anp.arange(4), (2, -1))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    del copy
+    x = a if isinstance(a, Array) else lift(a, None, "a")
+    try:
+        wanted: tuple[int, ...] = (index(shape),)
+    except TypeError:
+        wanted = tuple([index(n) for n in shape])
+    if -1 in wanted:
+        wanted = _completed(x.shape, wanted)
+    if order == "C":
+        return structure.reshape(x, wanted)
+    if order != "F":
+        raise NotImplementedError(f"order={order!r} of reshape: arrays here know 'C' and 'F'")
+    turned = structure.reshape(structure.transpose(x, range(len(x.shape))[::-1]), wanted[::-1])
+    return structure.transpose(turned, range(len(wanted))[::-1])
+
+
+def _completed(own: Shape, wanted: Shape) -> Shape:
+    """A shape with -1 replaced by what is left."""
+    rest = -prod(wanted)
+    total = prod(own)
+    if wanted.count(-1) > 1 or (rest and total % rest) or (not rest and total):
+        raise TypeError(f"cannot reshape an array of shape {own} into {wanted}")
+    return tuple([(total // rest if rest else 0) if n == -1 else n for n in wanted])
+
+
+def ravel(a: Any, order: str = "C") -> Array:
+    """Flatten an array. Source: ``jax.numpy.ravel``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.ravel(anp.ones((2, 2)))
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
+    return reshape(a, -1, "C" if order in {"A", "K"} else order)
+
+
+def resize(a: Any, new_shape: Any) -> Array:
+    """Fill a new shape with an array's elements, again and again. Source: ``numpy.resize``."""
+    wanted = shape_of(new_shape, "new_shape")
+    x = ravel(a)
+    if not x.size or not prod(wanted):
+        return structure.full_like(x, 0, wanted)
+    times = -(-prod(wanted) // x.size)
+    return structure.reshape(slice_in_dim(tile(x, times), 0, prod(wanted)), wanted)
+
+
+def expand_dims(a: Any, axis: Any) -> Array:
+    """Insert axes of extent 1, which the answer has at `axis`. Source: ``jax.numpy.expand_dims``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.expand_dims(anp.arange(3), (0, -1)).shape
+    (1, 3, 1)
+    """
+    return ops.expand_dims(arrayed(a, "a"), tuple(axis) if isinstance(axis, Sequence) else (axis,))
+
+
+def squeeze(a: Any, axis: Any = None) -> Array:
+    """Drop axes of extent 1, all such if None; ValueError for another extent."""
+    x = arrayed(a, "a")
+    if axis is None:
+        axis = [i for i, n in enumerate(x.shape) if n == 1]
+    return ops.squeeze(x, axes_of(axis, len(x.shape)))
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Give each array at least one axis."""
+    return _atleast([_with_axes(asarray(a), 1) for a in arys])
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Give each array at least two axes, new ones first."""
+    return _atleast([_with_axes(asarray(a), 2) for a in arys])
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Give each array at least three axes: of a vector the middle one stays, of a matrix the first two.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.atleast_3d(anp.arange(2)).shape
+    (1, 2, 1)
+    """
+    xs = [_with_axes(asarray(a), 2) for a in arys]
+    return _atleast([ops.expand_dims(x, (2,)) if len(x.shape) == 2 else x for x in xs])
+
+
+def _with_axes(x: Array, rank: int) -> Array:
+    return structure.reshape(x, (1,) * (rank - len(x.shape)) + x.shape)
+
+
+def _atleast(xs: list[Array]) -> Any:
+    return xs[0] if len(xs) == 1 else tuple(xs)
+
+
+# ---- order of axes
+
+
+def transpose(a: Any, axes: Any = None) -> Array:
+    """Permute the axes: axis i of the answer is `axes[i]` of a; reversed if None.
+
+    Source: ``jax.numpy.transpose``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.transpose(anp.ones((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    x = a if isinstance(a, Array) else lift(a, None, "a")
+    rank = len(x.shape)
+    if axes is None:
+        return structure.transpose(x, range(rank)[::-1])
+    order = axes_of(tuple(axes), rank)
+    if len(order) != rank:
+        raise ValueError(f"axes={axes} must name each of the {rank} axes of shape {x.shape} once")
+    return structure.transpose(x, order)
+
+
+def permute_dims(a: Any, /, axes: Any) -> Array:
+    """Permute the axes. Source: the array API's ``permute_dims``."""
+    return transpose(a, axes)
+
+
+def matrix_transpose(x: Any, /) -> Array:
+    """Exchange the last two axes. Source: the array API's ``matrix_transpose``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.matrix_transpose(anp.ones((5, 2, 3))).shape
+    (5, 3, 2)
+    """
+    x = arrayed(x, "x")
+    if len(x.shape) < 2:
+        raise ValueError(f"matrix_transpose needs two axes or more, not shape {x.shape}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    """Exchange two axes. Source: ``jax.numpy.swapaxes``."""
+    x = arrayed(a, "a")
+    order = list(range(len(x.shape)))
+    i, j = (axis_of(axis, len(order)) for axis in (axis1, axis2))
+    order[i], order[j] = j, i
+    return structure.transpose(x, order)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Array:
+    """Bring axes to other places; the rest keep their order. Source: ``jax.numpy.moveaxis``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.moveaxis(anp.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    x = arrayed(a, "a")
+    rank = len(x.shape)
+    sources, targets = axes_of(source, rank), axes_of(destination, rank)
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"moveaxis: source {source} and destination {destination} differ in number"
+        )
+    order = [i for i in range(rank) if i not in sources]
+    for target, own in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, own)
+    return structure.transpose(x, order)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """Bring an axis before `start`. Source: ``numpy.rollaxis``."""
+    x = arrayed(a, "a")
+    axis, rank = axis_of(axis, len(x.shape)), len(x.shape)
+    start = start + rank if start < 0 else start
+    if not 0 <= start <= rank:
+        raise ValueError(f"start={start} of rollaxis is out of range for {rank} axes")
+    return move_axis(x, axis, start - (axis < start))
+
+
+# ---- broadcast
+
+
+def broadcast_to(array: Any, shape: Any) -> Array:
+    """Stretch an array to a shape by NumPy's rule. Source: ``jax.numpy.broadcast_to``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.broadcast_to(anp.arange(2), (2, 2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    x, wanted = arrayed(array, "array"), shape_of(shape)
+    if len(x.shape) > len(wanted) or common_shape(x.shape, wanted) != wanted:
+        raise ValueError(f"an array of shape {x.shape} does not broadcast to {wanted}")
+    return structure.broadcast_to(x, wanted)
+
+
+def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
+    """Stretch arrays to their common shape. Source: ``jax.numpy.broadcast_arrays``."""
+    return tuple(broadcast_together(*[arrayed(a, "args") for a in args]))
+
+
+def broadcast_shapes(*shapes: Any) -> Shape:
+    """Give the shape to which all broadcast; ValueError if there is none."""
+    return common_shape(*[shape_of(s, "shapes") for s in shapes])
+
+
+# ---- join
+
+
+def _parts(arrays: Any, name: str) -> list[Array]:
+    """The arrays to join; an array's are those along its first axis."""
+    if isinstance(arrays, Array | np.ndarray):
+        whole = arrayed(arrays, name)
+        return list(unstack(whole)) if whole.shape else [whole]
+    if not isinstance(arrays, Sequence):
+        raise TypeError(f"{name} takes a sequence of arrays, not {type(arrays).__name__}")
+    if not arrays:
+        raise ValueError(f"{name} needs at least one array")
+    return [x if isinstance(x, Array) else asarray(x) for x in arrays]
+
+
+def _alike(xs: list[Array], dtype: Any) -> list[Array]:
+    return (
+        promote_dtypes(xs)
+        if dtype is None
+        else [convert(x, dtypes.canonicalize(dtype)) for x in xs]
+    )
+
+
+def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Array:
+    """Join arrays along an axis that they have; None joins them flat.
+
+    Dtypes promote, unless `dtype` is given. Raises ValueError for no arrays, or for none with
+    axes, TypeError where the other extents differ. Source: ``jax.numpy.concatenate``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.concatenate([anp.arange(2), anp.ones(1)])
+    Array([0., 1., 1.], dtype=float32)
+    """
+    xs = _parts(arrays, "concatenate")
+    if axis is None:
+        xs, axis = [ravel(x) for x in xs], 0
+    if not xs[0].shape:
+        raise ValueError("arrays without axes cannot be concatenated: use stack")
+    return ops.concatenate(_alike(xs, dtype), axis_of(axis, len(xs[0].shape)))
+
+
+def concat(arrays: Sequence[Any], /, *, axis: Any = 0) -> Array:
+    """Join arrays along an axis. Source: the array API's ``concat``."""
+    return concatenate(arrays, axis)
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
+    """Join arrays of one shape along a new axis. Source: ``jax.numpy.stack``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.stack([anp.arange(2), anp.arange(2)], axis=1)
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
+    """
+    no_out("stack", out)
+    xs = _alike(_parts(arrays, "stack"), dtype)
+    if any(x.shape != xs[0].shape for x in xs):
+        raise ValueError(
+            f"stack needs arrays of one shape, not {', '.join(str(x.shape) for x in xs)}"
+        )
+    return ops.stack(xs, axis_of(axis, len(xs[0].shape) + 1))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Take an axis apart. Source: the array API's ``unstack``."""
+    x = arrayed(x, "x")
+    axis = axis_of(axis, len(x.shape))
+    rest = [n for i, n in enumerate(x.shape) if i != axis]
+    parts = [slice_in_dim(x, i, i + 1, axis=axis) for i in range(x.shape[axis])]
+    return tuple([structure.reshape(part, rest) for part in parts])
+
+
+def vstack(tup: Any, dtype: Any = None) -> Array:
+    """Join arrays along the first axis; vectors are rows. Source: ``jax.numpy.vstack``."""
+    return concatenate([_with_axes(x, 2) for x in _parts(tup, "vstack")], 0, dtype)
+
+
+def hstack(tup: Any, dtype: Any = None) -> Array:
+    """Join arrays along the second axis, vectors along their only one. Source: ``jax.numpy.hstack``."""
+    xs = [_with_axes(x, 1) for x in _parts(tup, "hstack")]
+    return concatenate(xs, 0 if len(xs[0].shape) == 1 else 1, dtype)
+
+
+def dstack(tup: Any, dtype: Any = None) -> Array:
+    """Join arrays along the third axis. Source: ``jax.numpy.dstack``."""
+    return concatenate([atleast_3d(x) for x in _parts(tup, "dstack")], 2, dtype)
+
+
+def column_stack(tup: Any) -> Array:
+    """Join vectors as columns, and matrices beside each other. Source: ``jax.numpy.column_stack``."""
+    xs = [_with_axes(x, 1) for x in _parts(tup, "column_stack")]
+    return concatenate([ops.expand_dims(x, (1,)) if len(x.shape) == 1 else x for x in xs], 1)
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Array:
+    """Join values to the end of an axis, or of the flat array. Source: ``jax.numpy.append``."""
+    return concatenate([arrayed(arr, "arr"), arrayed(values, "values")], axis)
+
+
+def block(arrays: Any) -> Array:
+    """Join nested lists of blocks, the innermost along the last axis. Source: ``jax.numpy.block``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.block([[anp.eye(1), anp.zeros((1, 1))], [anp.ones((1, 2))]])
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    depth, inner = 0, arrays
+    while isinstance(inner, list):
+        depth, inner = depth + 1, inner[0]
+
+    def join(part: Any, level: int) -> Array:
+        if not isinstance(part, list):
+            return _with_axes(asarray(part), depth)
+        xs = [join(p, level + 1) for p in part]
+        rank = max(len(x.shape) for x in xs)
+        return concatenate([_with_axes(x, rank) for x in xs], level - depth)
+
+    return join(arrays, 0)
+
+
+# ---- split
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Cut an axis at given places, or into parts of nearly one size. Source: ``numpy.array_split``.
+
+    >>> import arrayport.numpy as anp
+    >>> [part.shape for part in anp.array_split(anp.arange(5), 2)]
+    [(3,), (2,)]
+    """
+    x = arrayed(ary, "ary")
+    axis = axis_of(axis, len(x.shape))
+    extent = x.shape[axis]
+    if isinstance(indices_or_sections, int | np.integer):
+        parts = int(indices_or_sections)
+        if parts <= 0:
+            raise ValueError(f"indices_or_sections must be positive, not {parts}")
+        low, more = divmod(extent, parts)
+        sizes = [low + 1] * more + [low] * (parts - more)
+        cuts = np.cumsum([0, *sizes]).tolist()
+    else:
+        # Places follow Python's slices: they may be negative or past the end.
+        given = [index(i) for i in indices_or_sections]
+        return [
+            slice_in_dim(x, start, stop, axis=axis)
+            for start, stop in zip([0, *given], [*given, extent], strict=True)
+        ]
+    return [slice_in_dim(x, *ends, axis=axis) for ends in zip(cuts, cuts[1:], strict=False)]
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Cut an axis at given places, or into so many parts of one size. Source: ``jax.numpy.split``.
+
+    Raises ValueError for parts that would differ in size.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.split(anp.arange(4), 2)
+    [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
+    """
+    x = arrayed(ary, "ary")
+    extent = x.shape[axis_of(axis, len(x.shape))]
+    if isinstance(indices_or_sections, int | np.integer) and extent % int(indices_or_sections):
+        raise ValueError(
+            f"{extent} elements do not split into {indices_or_sections}: use array_split"
+        )
+    return array_split(x, indices_or_sections, axis)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split along the first axis."""
+    return split(ary, indices_or_sections, 0)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split along the second axis, of a vector along the first."""
+    return split(ary, indices_or_sections, 0 if ndim(ary) == 1 else 1)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split along the third axis."""
+    return split(ary, indices_or_sections, 2)
+
+
+# ---- repeat
+
+
+def tile(A: Any, reps: Any) -> Array:
+    """Lay copies of an array beside each other, so many along each axis. Source: ``jax.numpy.tile``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.tile(anp.arange(2), 2)
+    Array([0, 1, 0, 1], dtype=int32)
+    """
+    x, times = arrayed(A, "A"), shape_of(reps, "reps")
+    rank = max(len(x.shape), len(times))
+    times = (1,) * (rank - len(times)) + times
+    own = (1,) * (rank - len(x.shape)) + x.shape
+    split = [n for pair in zip(times, own, strict=True) for n in pair]
+    x = broadcast_in_dim(structure.reshape(x, own), tuple(split), range(1, 2 * rank, 2))
+    return structure.reshape(x, [t * n for t, n in zip(times, own, strict=True)])
+
+
+def repeat(
+    a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None
+) -> Array:
+    """Repeat elements of an axis, or of the flat array, each so often. Source: ``jax.numpy.repeat``.
+
+    `repeats` is one number or one an element; traced, it needs `total_repeat_length`, to which the
+    last element is repeated or at which the answer is cut.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.repeat(anp.array([3, 4]), anp.array([1, 2]))
+    Array([3, 4, 4], dtype=int32)
+    """
+    x = arrayed(a, "a")
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = axis_of(axis, len(x.shape))
+    if total_repeat_length is None and isinstance(repeats, int):
+        shape = [*x.shape[: axis + 1], repeats, *x.shape[axis + 1 :]]
+        dims = [i + (i > axis) for i in range(len(x.shape))]
+        shape_out = [n * repeats if i == axis else n for i, n in enumerate(x.shape)]
+        return structure.reshape(broadcast_in_dim(x, tuple(shape), dims), shape_out)
+    key = (slice(None),) * axis
+    if total_repeat_length is None:
+        host = np.asarray(repeats)
+        places = np.repeat(np.arange(x.shape[axis]), host)
+        return x[(*key, places)]
+    counts = np.asarray(repeats) if not isinstance(repeats, Tracer) else repeats
+    ends = asarray(counts).astype("int32")
+    ends = structure.broadcast_to(ends, (x.shape[axis],)).cumsum()
+    turns = asarray(np.arange(total_repeat_length))
+    passed = (ends[None, :] <= turns[:, None]).sum(1)
+    return x[(*key, passed.clip(0, x.shape[axis] - 1))]
+
+
+# ---- turn
+
+
+def flip(m: Any, axis: Any = None) -> Array:
+    """Reverse the order along axes, all of them if None. Source: ``jax.numpy.flip``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.flip(anp.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
+    x = arrayed(m, "m")
+    for i in axes_of(axis, len(x.shape)):
+        x = slice_in_dim(x, None, None, -1, i)
+    return x
+
+
+def flipud(m: Any) -> Array:
+    """Reverse the first axis."""
+    return flip(m, 0)
+
+
+def fliplr(m: Any) -> Array:
+    """Reverse the second axis."""
+    return flip(m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """Turn k quarters from the first of two axes to the second. Source: ``jax.numpy.rot90``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.rot90(anp.array([[1, 2], [3, 4]]))
+    Array([[2, 4],
+           [1, 3]], dtype=int32)
+    """
+    x = arrayed(m, "m")
+    i, j = axes_of(tuple(axes), len(x.shape))
+    k %= 4
+    if k == 2:
+        return flip(x, (i, j))
+    if k == 1:
+        return swapaxes(flip(x, j), i, j)
+    return flip(swapaxes(x, i, j), j) if k else x
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """Shift elements along axes, those that fall off coming back; flat if axis is None.
+
+    Shifts may be traced. Source: ``jax.numpy.roll``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.roll(anp.arange(4), 1)
+    Array([3, 0, 1, 2], dtype=int32)
+    """
+    x = arrayed(a, "a")
+    if axis is None:
+        return structure.reshape(roll(ravel(x), shift, 0), x.shape)
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    shifts = shift if isinstance(shift, Sequence) else [shift] * len(axes)
+    if isinstance(shift, np.ndarray | Array) and shift.shape:
+        shifts = list(shift) * (len(axes) if shift.size == 1 else 1)
+    if len(axes) == 1 and len(shifts) > 1:
+        axes *= len(shifts)
+    if len(shifts) == 1:
+        shifts = list(shifts) * len(axes)
+    for by, i in zip(shifts, axes, strict=True):
+        x = _rolled(x, by, axis_of(i, len(x.shape)))
+    return x
+
+
+def _rolled(x: Array, by: Any, axis: int) -> Array:
+    extent = x.shape[axis]
+    if not extent:
+        return x
+    if not isinstance(by, Array):
+        cut = -index(by) % extent
+        parts = [slice_in_dim(x, cut, None, axis=axis), slice_in_dim(x, 0, cut, axis=axis)]
+        return ops.concatenate(parts, axis) if cut else x
+    starts = [scalar(0, dtypes.int32)] * len(x.shape)
+    starts[axis] = remainder(-by, extent)
+    return dynamic_slice(ops.concatenate([x, x], axis), starts, x.shape)

@@ -1,0 +1,511 @@
+"""Statistics: averages with weights, medians and quantiles, covariances, histograms, interpolation."""
+
+from __future__ import annotations
+
+import builtins
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.core.errors import ConcretizationTypeError
+from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong
+from arrayport.numpy.creation import asarray
+from arrayport.numpy.elementwise import clip, isclose, isnan
+from arrayport.numpy.indexing import take_along_axis
+from arrayport.numpy.products import dot
+from arrayport.numpy.ranges import linspace
+from arrayport.numpy.reductions import all, any, diff, max, mean, min, sum
+from arrayport.numpy.searching import searchsorted
+from arrayport.numpy.shapes import concatenate, ravel
+from arrayport.ops import sorting
+from arrayport.ops.elementwise import (
+    ceil,
+    conj,
+    equal,
+    floor,
+    imag,
+    logical_not,
+    maximum,
+    real,
+    select,
+    sqrt,
+)
+from arrayport.ops.elementwise import complex as complex_of
+from arrayport.ops.promotion import inexact, lift, promote_dtypes, promote_inexact
+from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.structure import broadcast_to, convert, full_like, reshape, transpose
+
+__all__ = [
+    "allclose",
+    "array_equal",
+    "array_equiv",
+    "average",
+    "bincount",
+    "corrcoef",
+    "cov",
+    "gradient",
+    "histogram",
+    "histogram_bin_edges",
+    "interp",
+    "median",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "percentile",
+    "quantile",
+]
+
+# ---- comparison of whole arrays
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
+    """Say whether two arrays have one shape and equal elements. Source: ``jax.numpy.array_equal``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.array_equal(anp.arange(2), anp.array([0, 1]))
+    Array(True, dtype=bool)
+    """
+    x, y = promote_dtypes((asarray(a1), asarray(a2)), "array_equal")
+    if x.shape != y.shape:
+        return asarray(False)
+    same = equal(x, y)
+    return all(same | (isnan(x) & isnan(y)) if equal_nan else same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Array:
+    """Say whether two arrays broadcast to equal ones. Source: ``numpy.array_equiv``."""
+    x, y = asarray(a1), asarray(a2)
+    try:
+        return all(equal(x, y))
+    except ValueError:
+        return asarray(False)
+
+
+def allclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Say whether all elements are close, as `isclose` does. Source: ``jax.numpy.allclose``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.allclose(anp.ones(2), 1.000001)
+    Array(True, dtype=bool)
+    """
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+# ---- averages
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
+) -> Any:
+    """Average over axes with weights, of the array's shape or of the axis's extent.
+
+    With `returned` the sum of the weights as well. Source: ``jax.numpy.average``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.average(anp.array([1.0, 3.0]), weights=anp.array([3.0, 1.0]))
+    Array(1.5, dtype=float32)
+    """
+    x = arrayed(a, "a")
+    axes = axes_of(axis, len(x.shape))
+    if weights is None:
+        out = mean(x, axis, keepdims=keepdims)
+        total = full_like(out, prod([x.shape[i] for i in axes]))
+        return (out, total) if returned else out
+    x, w = (strong(v) for v in promote_inexact((x, weights), "average"))
+    if w.shape != x.shape:
+        if len(w.shape) != len(axes) or w.shape != tuple([x.shape[i] for i in axes]):
+            raise ValueError(
+                f"weights of shape {w.shape} fit neither shape {x.shape} nor axis {axis}"
+            )
+        w = transpose(w, sorted(range(len(axes)), key=axes.__getitem__))
+        w = reshape(w, [n if i in axes else 1 for i, n in enumerate(x.shape)])
+        w = broadcast_to(w, x.shape)
+    total = sum(w, axis, keepdims=keepdims)
+    out = sum(x * w, axis, keepdims=keepdims) / total
+    return (out, total) if returned else out
+
+
+# ---- quantiles
+
+METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """Find the values below which a part q, from 0 to 1, of the elements over axes lies.
+
+    A vector q gives a first axis. `method`: "linear", "lower", "higher", "midpoint", "nearest". NaN
+    where an element is. Source: ``jax.numpy.quantile``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.quantile(anp.arange(5), 0.5)
+    Array(2., dtype=float32)
+    """
+    _refuse("quantile", out, overwrite_input, weights)
+    return _quantile(a, q, axis, method, keepdims, skip_nan=False)
+
+
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """Find quantiles of what is not NaN. Source: ``jax.numpy.nanquantile``."""
+    _refuse("nanquantile", out, overwrite_input, weights)
+    return _quantile(a, q, axis, method, keepdims, skip_nan=True)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """Find quantiles of q given in percent. Source: ``jax.numpy.percentile``."""
+    _refuse("percentile", out, overwrite_input, weights)
+    return _quantile(a, _hundredth(q), axis, method, keepdims, skip_nan=False)
+
+
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """Find quantiles, in percent, of what is not NaN. Source: ``jax.numpy.nanpercentile``."""
+    _refuse("nanpercentile", out, overwrite_input, weights)
+    return _quantile(a, _hundredth(q), axis, method, keepdims, skip_nan=True)
+
+
+def median(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """Find the middle of the sorted elements, or the mean of the two middle ones.
+
+    Source: ``jax.numpy.median``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.median(anp.array([5, 1, 2, 9]))
+    Array(3.5, dtype=float32)
+    """
+    return quantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
+
+
+def nanmedian(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """Find the median of what is not NaN. Source: ``jax.numpy.nanmedian``."""
+    return nanquantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
+
+
+def _refuse(name: str, out: Any, overwrite_input: bool, weights: Any) -> None:
+    no_out(name, out)
+    if overwrite_input:
+        raise ValueError(f"{name}: an Array cannot be overwritten: leave overwrite_input out")
+    if weights is not None:
+        raise NotImplementedError(f"{name} takes no weights= yet")
+
+
+def _hundredth(q: Any) -> Array:
+    return inexact(arrayed(q, "q")) / 100
+
+
+def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_nan: bool) -> Array:
+    if method not in METHODS:
+        raise ValueError(f"method={method!r} must be one of {', '.join(METHODS)}")
+    x, parts = (strong(v) for v in promote_inexact((a, q), "quantile"))
+    if len(parts.shape) > 1:
+        raise ValueError(f"q must be a number or a vector, not of shape {parts.shape}")
+    axes = axes_of(axis, len(x.shape))
+    kept = [i for i in range(len(x.shape)) if i not in axes]
+    rest = [x.shape[i] for i in kept]
+    columns = reshape(transpose(x, [*axes, *kept]), [prod(x.shape[i] for i in axes), *rest])
+    bad = isnan(columns)
+    size = sum(logical_not(bad), 0).astype(x.dtype) if skip_nan else columns.shape[0]
+    ordered = sorting.sort(columns, 0)
+    place = reshape(parts, [parts.size] + [1] * len(rest)) * maximum(size - 1, 0)
+    low, high = floor(place), ceil(place)
+    last = columns.shape[0] - 1
+    below, above = (
+        take_along_axis(
+            ordered, broadcast_to(convert(clip(i, 0, last), dtypes.int32), (parts.size, *rest)), 0
+        )
+        for i in (low, high)
+    )
+    weight = place - low
+    if method == "linear":
+        found = below * (1 - weight) + above * weight
+    elif method == "midpoint":
+        found = select(equal(low, high), below, (below + above) * 0.5)
+    elif method == "nearest":
+        found = select(weight <= 0.5, below, above)
+    else:
+        found = below if method == "lower" else above
+    if not skip_nan:
+        found = select(any(bad, 0), full_like(found, np.nan, ()), found)
+    extents = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else rest
+    return reshape(found, [*parts.shape, *extents])
+
+
+# ---- spread
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    dtype: Any = None,
+) -> Array:
+    """Estimate the covariances of variables, one a row, from their observations.
+
+    `fweights` counts observations, `aweights` weighs them. Source: ``jax.numpy.cov``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.cov(anp.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+    given = [m] if y is None else [m, y]
+    parts = [strong(v) for v in promote_inexact(given, "cov")]
+    if any(len(p.shape) > 2 for p in parts):
+        raise ValueError("cov takes vectors and matrices")
+    rows = []
+    for p in parts:
+        p = reshape(p, (1, -1)) if len(p.shape) < 2 else p
+        rows.append(p.T if not rowvar and p.shape[0] != 1 else p)
+    x = concatenate(rows)
+    x = x if dtype is None else convert(x, dtypes.canonicalize(dtype))
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    weight = None
+    for w in (fweights, aweights):
+        if w is not None:
+            w = arrayed(w, "weights").astype(dtypes.real_dtype(x.dtype))
+            weight = w if weight is None else weight * w
+    if weight is None:
+        off = x - mean(x, 1, keepdims=True)
+        divisor: Any = x.shape[1] - ddof
+        scaled = off
+    else:
+        total = sum(weight)
+        off = x - (sum(x * weight, 1) / total)[:, None]
+        if ddof == 0:
+            divisor = total
+        elif aweights is None:
+            divisor = total - ddof
+        else:
+            divisor = total - ddof * sum(weight * aweights) / total
+        scaled = off * weight
+    out = dot(off, conj(scaled).T) / divisor
+    return reshape(out, ()) if out.size == 1 else out
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
+    """Estimate the correlation coefficients of variables, one a row. Source: ``jax.numpy.corrcoef``."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if not c.shape:
+        return c / c
+    deviations = sqrt(real(c.diagonal()))
+    c = c / deviations[:, None] / deviations[None, :]
+    if dtypes.is_complex(c.dtype):
+        return complex_of(clip(real(c), -1, 1), clip(imag(c), -1, 1))
+    return clip(c, -1, 1)
+
+
+# ---- counts
+
+
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
+) -> Array:
+    """Count how often each of 0, 1, 2, ... is in a vector, or sum the weights there.
+
+    `length` fixes the answer's, dropping larger numbers; without it the values must be known. Negative
+    numbers count as 0. Source: ``jax.numpy.bincount``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.bincount(anp.array([0, 2, 2]))
+    Array([1, 0, 2], dtype=int32)
+    """
+    x = arrayed(x, "x")
+    if len(x.shape) != 1 or dtypes.is_inexact(x.dtype):
+        raise TypeError(f"bincount takes a vector of integers, not {x.dtype} of shape {x.shape}")
+    x = convert(x, dtypes.default_int())
+    if length is None:
+        x.concrete(ConcretizationTypeError, "numbers to count (give length=...)")
+        length = int(np.max(x.__array__(), initial=minlength - 1)) + 1
+    ones = full_like(x, 1) if weights is None else arrayed(weights, "weights")
+    start = full_like(ones, 0, (length,))
+    return start.at[maximum(x, 0)].add(ones, mode="drop")
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
+    """Space the edges of so many bins evenly over the values or over `range`; edges stay as given.
+
+    Source: ``jax.numpy.histogram_bin_edges``.
+    """
+    del weights
+    if isinstance(bins, str):
+        raise NotImplementedError("histogram finds no number of bins by itself: give a number")
+    edges = asarray(bins)
+    if edges.shape:
+        return edges
+    x = strong(inexact(ravel(a)))
+    if range is None:
+        low, high = (min(x), max(x)) if x.size else (asarray(0.0), asarray(1.0))
+    else:
+        low, high = (convert(lift(v), x.dtype) for v in range)
+    flat = equal(low, high)
+    low, high = select(flat, low - 0.5, low), select(flat, high + 0.5, high)
+    return linspace(low, high, int(edges) + 1, dtype=x.dtype)
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = None
+) -> tuple[Array, Array]:
+    """Count the values, or sum their weights, in bins; the last one holds its upper edge.
+
+    `density` divides by the total and the widths. Gives counts and edges. Source:
+    ``jax.numpy.histogram``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.histogram(anp.array([0.0, 0.4, 1.0]), bins=2)[0]
+    Array([2., 1.], dtype=float32)
+    """
+    edges = histogram_bin_edges(a, bins, range)
+    x = ravel(a)
+    known = dtypes.to_inexact(x.dtype)
+    w = full_like(x, 1).astype(known) if weights is None else ravel(weights)
+    place = searchsorted(edges, x, side="right")
+    place = select(equal(x, edges[-1]), full_like(place, edges.size - 1), place)
+    counts = bincount(place, w, length=edges.size + 1)[1:-1] if edges.size else w[:0]
+    if not density:
+        return counts, edges
+    return counts / (edges[1:] - edges[:-1]) / sum(counts), edges
+
+
+# ---- between values
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Array:
+    """Interpolate linearly between points (xp, fp), xp rising.
+
+    Outside them the first and last value of fp, or `left` and `right`; with `period` xp may be in
+    any order. Source: ``jax.numpy.interp``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.interp(1.5, anp.array([1.0, 2.0]), anp.array([10.0, 20.0]))
+    Array(15., dtype=float32)
+    """
+    if len(np.shape(xp)) != 1 or np.shape(xp) != np.shape(fp):
+        raise ValueError(
+            f"xp and fp must be vectors of one size, not {np.shape(xp)}, {np.shape(fp)}"
+        )
+    if isinstance(left, str) or isinstance(right, str):
+        raise NotImplementedError("interp: left and right must be numbers")
+    x, xp = promote_inexact((x, xp), "interp")
+    fp = inexact(arrayed(fp, "fp"))
+    if period is not None:
+        if left is not None or right is not None:
+            raise ValueError("a periodic interp has no outside: leave left and right out")
+        x, xp = x % period, xp % period
+        order = sorting.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = concatenate([fp[-1:], fp, fp[:1]])
+    i = clip(searchsorted(xp, x, side="right"), 1, xp.size - 1)
+    start, run = fp[i - 1], xp[i] - xp[i - 1]
+    flat = equal(run, 0)
+    slope = (fp[i] - start) / select(flat, full_like(run, 1), run)
+    out = select(flat, start, start + (x - xp[i - 1]) * slope)
+    if period is None:
+        out = select(x < xp[0], fp[0] if left is None else left, out)
+        out = select(x > xp[-1], fp[-1] if right is None else right, out)
+    return out
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
+    """Estimate derivatives along axes by central differences, one-sided at the ends.
+
+    `varargs`: the distance for all axes or one each, as a number or as a vector of places. Gives an
+    array for one axis, a list for several. Source: ``jax.numpy.gradient``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.gradient(anp.array([1.0, 2.0, 4.0]))
+    Array([1. , 1.5, 2. ], dtype=float32)
+    """
+    if edge_order is not None:
+        raise NotImplementedError("gradient: edge_order= is not supported")
+    x = inexact(arrayed(f, "f"))
+    axes = axes_of(axis, len(x.shape))
+    steps = list(varargs) or [1.0]
+    if len(steps) == 1:
+        steps *= len(axes)
+    if len(steps) != len(axes):
+        raise TypeError(f"gradient along {len(axes)} axes got {len(varargs)} distances")
+    found = [_slopes(x, step, i) for step, i in zip(steps, axes, strict=True)]
+    return found[0] if len(found) == 1 else found
+
+
+def _slopes(x: Array, step: Any, axis: int) -> Array:
+    n = x.shape[axis]
+    if n < 2:
+        raise ValueError(f"gradient needs two values or more along axis {axis} of shape {x.shape}")
+
+    def part(start: int | None, stop: int | None) -> Array:
+        return slice_in_dim(x, start, stop, axis=axis)
+
+    if np.ndim(step) == 0:
+        first, last = part(1, 2) - part(0, 1), part(n - 1, None) - part(n - 2, n - 1)
+        inside = (part(2, None) - part(0, n - 2)) * 0.5
+        return concatenate([first, inside, last], axis) / step
+    gaps = reshape(diff(step), [-1 if i == axis else 1 for i in builtins.range(len(x.shape))])
+    rates = diff(x, axis=axis) / gaps
+    low, high = (slice_in_dim(v, 0, -1, axis=axis) for v in (gaps, rates))
+    after, before = (slice_in_dim(v, 1, None, axis=axis) for v in (gaps, rates))
+    inside = (low * before + after * high) / (low + after)
+    ends = slice_in_dim(rates, 0, 1, axis=axis), slice_in_dim(rates, n - 2, None, axis=axis)
+    return concatenate([ends[0], inside, ends[1]], axis)

@@ -1,0 +1,203 @@
+"""Where arrays live: the devices present, reading a `device=` argument, and moving arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import backend as backends
+from arrayport.core.array import Array, Tracer, home
+from arrayport.core.backend import Backend, Device
+from arrayport.core.errors import BackendMismatchError, BackendNotFoundError, user_line
+from arrayport.core.trace import backend_of
+from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
+from arrayport.ops.promotion import lift
+
+
+def present() -> list[Backend]:
+    """Load every backend that works here, the default first."""
+    first = backends.ambient()
+    found = [first]
+    for name in sorted(backends.entry_points()):
+        try:
+            other = backends.get(name)
+        except BackendNotFoundError:
+            continue
+        if other is not first:
+            found.append(other)
+    return found
+
+
+def devices(backend: str | None = None) -> list[Device]:
+    """List the devices of every backend present, the default backend's first.
+
+    `backend` selects by a backend's name ("numpy") or a platform ("cpu", "gpu", "tpu"). Raises
+    BackendNotFoundError if nothing is left. Source: ``jax.devices``.
+
+    >>> import arrayport as ap
+    >>> ap.devices("numpy")
+    [Device(backend='numpy', platform='cpu', id=0)]
+    """
+    if backend is not None and backend in backends.entry_points():
+        return backends.get(backend).devices()
+    found = [device for own in present() for device in own.devices()]
+    if backend is None:
+        return found
+    chosen = [device for device in found if device.platform == backend]
+    if not chosen:
+        raise BackendNotFoundError(f"no device of {backend!r}: there are {_listed(found)}")
+    return chosen
+
+
+def _listed(found: list[Device]) -> str:
+    return ", ".join(str(device) for device in found)
+
+
+def resolve(device: Any) -> tuple[Backend, Device | None]:
+    """The backend, and the device if one is named, that a `device=` argument means.
+
+    That is a Device, its text ("numpy:cpu:0"), a backend's name, or a platform, which is looked for
+    on the ambient backend first. None is the ambient backend.
+    """
+    if device is None:
+        return backends.ambient(), None
+    if isinstance(device, Device):
+        return backends.get(device.backend), device
+    if isinstance(device, Backend):
+        return device, None
+    if isinstance(device, str):
+        name, _, rest = device.partition(":")
+        if name in backends.entry_points():
+            backend = backends.get(name)
+            found = [d for d in backend.devices() if str(d) == device]
+            if found or not rest:
+                return backend, found[0] if found else None
+        else:
+            for d in devices():
+                if d.platform == device:
+                    return backends.get(d.backend), d
+        raise BackendNotFoundError(f"no device {device!r}: there are {_listed(devices())}")
+    raise TypeError(
+        f"device must be a Device of arrayport.devices() or the name of a backend, not {device!r}"
+    )
+
+
+def on_device(device: Any, function: Callable[..., Array], *args: Any) -> Array:
+    """Call a function that has no operands where `device` says, and put its answer there."""
+    if device is None:
+        return function(*args)
+    backend, place = resolve(device)
+    token = backends.enter(backend)
+    try:
+        return _moved(function(*args), backend, place)
+    finally:
+        backends.leave(token)
+
+
+def _moved(x: Any, backend: Backend, device: Device | None) -> Array:
+    if not isinstance(x, Array):
+        x = lift(x, backend if isinstance(x, np.ndarray | np.generic) else None)
+    own = backend_of(x)
+    if isinstance(x, Tracer):
+        if own is None or own is backend:
+            return x
+        raise BackendMismatchError(
+            f"a traced array of {own.name!r} cannot move to {backend.name!r} at {user_line()}: "
+            "move it before the traced function is called"
+        )
+    raw = x.raw
+    source = home(raw)
+    if source is backend and (
+        device is None or len(backend.devices()) == 1 or backend.device_of(raw) == device
+    ):
+        return x
+    return Array(backend.asarray(source.to_numpy(raw), device), x.weak)
+
+
+def device_put(
+    x: Any, device: Any = None, src: Any = None, *, donate: Any = False, may_alias: Any = None
+) -> Any:
+    """Move all arrays of a pytree to a device; None leaves Arrays where they are.
+
+    `device`: a Device, the name of a backend or platform, or a pytree prefix of these. A traced
+    array may only stay on its backend. NumPy arrays are copied. `src`, `donate` and `may_alias`
+    are JAX's hints and change nothing. Source: ``jax.device_put``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.device_put(anp.arange(3), "numpy").device.backend
+    'numpy'
+    """
+    del src, donate, may_alias
+    leaves, treedef = tree_flatten(x)
+    if device is None:
+        return tree_unflatten(treedef, [lift(leaf, None, "x") for leaf in leaves])
+    targets = broadcast_prefix(device, x, "device", none_is_leaf=True)
+    return tree_unflatten(
+        treedef,
+        [
+            lift(leaf, None, "x") if target is None else _moved(leaf, *resolve(target))
+            for leaf, target in zip(leaves, targets, strict=True)
+        ],
+    )
+
+
+def device_get(x: Any) -> Any:
+    """Give the values of all arrays of a pytree as NumPy arrays, read-only. Source: ``jax.device_get``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.device_get({"a": anp.arange(3)})
+    {'a': array([0, 1, 2], dtype=int32)}
+    """
+    return tree_map(_got, x)
+
+
+def _got(x: Any) -> Any:
+    if isinstance(x, Array):
+        return x.__array__()
+    found = backends.by_type(type(x)) if not isinstance(x, np.ndarray) else None
+    return x if found is None else found.to_numpy(x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until the values of all arrays of a pytree are there. Source: ``jax.block_until_ready``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.block_until_ready([anp.arange(2), 1.0])
+    [Array([0, 1], dtype=int32), 1.0]
+    """
+    return tree_map(_ready, x)
+
+
+def _ready(x: Any) -> Any:
+    return x.block_until_ready() if type(x) is Array else x
+
+
+def default_backend() -> str:
+    """Name the platform of the default device: "cpu", "gpu" or "tpu". Source: ``jax.default_backend``.
+
+    >>> import arrayport as ap
+    >>> with ap.use_backend("numpy"):
+    ...     ap.default_backend()
+    'cpu'
+    """
+    return backends.ambient().devices()[0].platform
+
+
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Device]:
+    """List the devices of this process, which are all of them. Source: ``jax.local_devices``."""
+    del process_index, host_id
+    return devices(backend)
+
+
+def device_count(backend: str | None = None) -> int:
+    """Count the devices of the default backend, or of the one named. Source: ``jax.device_count``.
+
+    >>> import arrayport as ap
+    >>> ap.device_count("numpy")
+    1
+    """
+    return len(backends.ambient().devices() if backend is None else devices(backend))
