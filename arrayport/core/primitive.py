@@ -214,7 +214,7 @@ class Holder(Primitive):
         self.stage = stage
 
 
-HALF = np.dtype(np.float16).num  # from here on, dtypes that compute through float32 on NumPy
+HALF = np.dtype(np.float16).num  # from here on, dtypes that NumPy computes through wider ones
 REGISTRY: dict[str, Primitive] = {}
 NO_PARAMS: dict[str, Any] = {}
 

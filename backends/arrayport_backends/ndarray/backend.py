@@ -11,7 +11,7 @@ from arrayport.core.primitive import HALF, Primitive, out_avals
 from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
-from arrayport_backends.ndarray.kernels import Lib, Rows, through_float32
+from arrayport_backends.ndarray.kernels import Lib, Rows, widened
 
 
 class ArrayBackend(Backend):
@@ -46,7 +46,7 @@ class ArrayBackend(Backend):
         kernel = self.kernel(prim)
         raws = [self.operand(a.raw) for a in args]
         if any(r.dtype.num >= HALF for r in raws) and not self.rows[prim].moves:  # type: ignore[union-attr]
-            kernel = through_float32(
+            kernel = widened(
                 kernel, [a.dtype for a in out_avals(prim, args, params)], prim.many
             )
         token = None if error_state() is QUIET else set_errors(QUIET)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arrayport.core.primitive import HALF, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
-from arrayport_backends.ndarray.kernels import through_float32
+from arrayport_backends.ndarray.kernels import widened
 
 if TYPE_CHECKING:
     from arrayport_backends.ndarray.backend import ArrayBackend
@@ -163,7 +163,7 @@ class Planner:
         into = None
         narrow = any(a.dtype.num >= HALF for a in (*ins, *outs)) and not row.moves
         if narrow:
-            kernel = through_float32(kernel, [v.dtype for v in outs], prim.many)
+            kernel = widened(kernel, [v.dtype for v in outs], prim.many)
         elif row.inplace is not None:
             if self.may_overwrite(ins[0], ins[1:], i):
                 kernel = partial(row.inplace, backend.lib)

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import dtypes
 from arrayport.core.backend import Refusal
-from arrayport.core.dtypes import NARROW
 from arrayport.core.primitive import Primitive
 
-FLOAT32 = np.dtype(np.float32)
+WIDE: Mapping[np.dtype[Any], np.dtype[Any]] = {
+    **dict.fromkeys(dtypes.NARROW, dtypes.float32),
+    **dict.fromkeys((dtypes.int2, dtypes.int4), dtypes.int8),
+    **dict.fromkeys((dtypes.uint2, dtypes.uint4), dtypes.uint8),
+}
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,13 @@ def ufunc(name: str) -> Kernel:
     return Kernel(name, ufunc=True)
 
 
-def through_float32(
+def widened(
     kernel: Callable[..., Any], outs: Sequence[np.dtype[Any]], many: bool
 ) -> Callable[..., Any]:
-    """A kernel that computes on 16- and 8-bit floats as float32, and rounds once."""
+    """A kernel that computes on floats and integers of few bits as wider ones, and rounds once."""
 
     def run(*raws: Any, **params: Any) -> Any:
-        wide = [r.astype(FLOAT32) if r.dtype in NARROW else r for r in raws]
-        made = kernel(*wide, **params)
+        made = kernel(*[r.astype(WIDE.get(r.dtype, r.dtype), copy=False) for r in raws], **params)
         if not many:
             return made if made.dtype == outs[0] else made.astype(outs[0])
         return [m if m.dtype == d else m.astype(d) for m, d in zip(made, outs, strict=True)]
