@@ -146,6 +146,9 @@ class Unary(Primitive):
                 token = None if error_state() is QUIET else set_errors(QUIET)
                 try:
                     out = kernel(x.raw, **params) if params else kernel(x.raw)
+                except ERRORS:
+                    self.abstract(x, **params)  # says what is wrong with the operand, if anything
+                    raise
                 finally:
                     if token is not None:
                         reset_errors(token)
@@ -173,6 +176,9 @@ class Binary(Primitive):
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(a, b, **params) if params else kernel(a, b)
+                    except ERRORS:
+                        self.abstract(x, y, **params)
+                        raise
                     finally:
                         if token is not None:
                             reset_errors(token)
@@ -215,6 +221,7 @@ class Holder(Primitive):
 
 
 HALF = np.dtype(np.float16).num  # from here on, dtypes that NumPy computes through wider ones
+ERRORS = (TypeError, ValueError, IndexError)  # that kernels raise for operands that do not fit
 REGISTRY: dict[str, Primitive] = {}
 NO_PARAMS: dict[str, Any] = {}
 

@@ -20,12 +20,7 @@ def fold(program: Program, backend: Backend) -> Program:
         for eqn in program.eqns:
             ins = tuple([known.get(a, a) for a in eqn.ins])
             small = all(prod_at_most(v.shape, LARGEST) for v in eqn.outs)
-            if (
-                ins
-                and small
-                and not isinstance(eqn.prim, Holder)
-                and all(type(a) is Literal for a in ins)
-            ):
+            if small and not isinstance(eqn.prim, Holder) and all(type(a) is Literal for a in ins):
                 with stage_into(EVAL):
                     out = eqn.prim.bind(*[a.value for a in ins if type(a) is Literal], **eqn.params)
                 values: list[Array] = list(out) if eqn.prim.many else [out]

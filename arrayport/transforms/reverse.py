@@ -14,7 +14,7 @@ from arrayport.core.errors import user_line
 from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_errors
 from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import convert, zeros
+from arrayport.ops.structure import convert, full_like, zeros
 from arrayport.transforms.engines import by_engine, run_on_engine
 from arrayport.transforms.forward import JVPTrace, JVPTracer
 from arrayport.transforms.graph import GradTrace, GradTracer, Node, backward, forward
@@ -175,7 +175,7 @@ def _pull_back(
             cts: Sequence[Array | None] = [None] * len(inputs)
         else:
             value = _scalar(out, holomorphic).value
-            seeds = [(out.node, _one(out.dtype, out.weak))]
+            seeds = [(out.node, _seed(value))]
             out = None  # the graph is held by the seeds alone, which backward empties
             nodes = [t.node for t in inputs if type(t) is GradTracer]
             found = backward(seeds, nodes)
@@ -220,6 +220,12 @@ def _scalar(out: Any, holomorphic: bool) -> Any:
     return out
 
 
+def _seed(value: Array) -> Array:
+    """The cotangent of a scalar value with respect to itself."""
+    plain = type(value) is Array and type(value.raw) is np.ndarray
+    return _one(value.dtype, value.weak) if plain or value.weak else full_like(value, 1)
+
+
 @cache
 def _one(dtype: np.dtype[Any], weak: bool = False) -> Array:
     return Array(np.ones((), dtype), weak)
@@ -237,7 +243,10 @@ def _gradient(ct: Array | None, x: Any) -> Any:
 
 
 def vjp(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
+    fun: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    reduce_axes: Sequence[Any] = (),  # noqa: ARG001 - JAX's signature
 ) -> Any:
     """Value of a function, and the map from cotangents of its output to those of its inputs.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device, Refusal
-from arrayport.core.primitive import HALF, Primitive, out_avals
+from arrayport.core.primitive import ERRORS, HALF, Primitive, out_avals
 from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
@@ -52,6 +52,9 @@ class ArrayBackend(Backend):
         token = None if error_state() is QUIET else set_errors(QUIET)
         try:
             out = kernel(*raws, **params)
+        except ERRORS:
+            prim.abstract(*args, **params)  # says what is wrong with the operands, if anything
+            raise
         finally:
             if token is not None:
                 reset_errors(token)
