@@ -1,0 +1,1 @@
+"""Timings of arrayport beside its peers: run `python -m benchmarks GROUP`."""
