@@ -8,12 +8,14 @@ from typing import Any
 from jax import lax
 from jax.tree_util import tree_structure
 
+from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import OURS, RAW, Seen, bare, kept, rewrap, unwrap
 
 Function = Callable[..., Any]
 ABSENT = object()
 
 
+@translating
 def cond(
     pred: Any, true_fun: Function, false_fun: Function, *operands: Any, operand: Any = ABSENT
 ) -> Any:
@@ -24,6 +26,7 @@ def cond(
     return _met(branches, lax.cond(bare(pred), *branches, *raws))
 
 
+@translating
 def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: Any = ABSENT) -> Any:
     """Run one of several functions, as `jax.lax.switch` does."""
     operands = operands if operand is ABSENT else (operand,)
@@ -39,12 +42,14 @@ def _met(branches: Sequence[Seen], out: Any) -> Any:
     return rewrap(out, [all(raw) for raw in zip(*known, strict=True)] or OURS)
 
 
+@translating
 def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     """Repeat while a condition holds, as `jax.lax.while_loop` does."""
     raws, kinds = unwrap(init_val)
     return rewrap(lax.while_loop(kept(cond_fun, kinds), kept(body_fun, kinds), raws), kinds)
 
 
+@translating
 def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, **options: Any) -> Any:
     """Repeat for a range of integers, as `jax.lax.fori_loop` does."""
     raws, kinds = unwrap(init_val)
@@ -52,6 +57,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, **optio
     return rewrap(lax.fori_loop(bare(lower), bare(upper), body, raws, **options), kinds)
 
 
+@translating
 def scan(f: Function, init: Any, xs: Any = None, length: Any = None, **options: Any) -> Any:
     """Carry a value along the leading axis, as `jax.lax.scan` does."""
     raw_init, carried = unwrap(init)
@@ -62,6 +68,7 @@ def scan(f: Function, init: Any, xs: Any = None, length: Any = None, **options: 
     return rewrap(out[0], carried or OURS), rewrap(out[1], made[len(carried) :] or OURS)
 
 
+@translating
 def map(f: Function, xs: Any, **options: Any) -> Any:
     """Apply a function to one element after the other, as `jax.lax.map` does."""
     raws, kinds = unwrap(xs)
@@ -69,6 +76,7 @@ def map(f: Function, xs: Any, **options: Any) -> Any:
     return seen.wrap(lax.map(seen, raws, **options))
 
 
+@translating
 def associative_scan(fn: Function, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
     """Combine ever longer prefixes, as `jax.lax.associative_scan` does."""
     raws, kinds = unwrap(elems)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from jax import errors as theirs
 
 from arrayport.core import errors as ours
 from arrayport.core.array import ADVICE
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 FAULTS: dict[type[Exception], tuple[type[Exception], str]] = {
     theirs.TracerBoolConversionError: (ours.TracerBoolConversionError, "a truth value"),
@@ -36,6 +41,19 @@ def translated(error: Exception) -> Exception:
     return kind(
         f"a traced array was used as {use} at {_line(error)}, but it has no value yet: {advice}"
     )
+
+
+def translating(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise arrayport's errors instead of JAX's."""
+
+    @wraps(function)
+    def translated_call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except CAUGHT as error:
+            raise translated(error) from error
+
+    return translated_call
 
 
 def not_numpy(tracer: Any) -> Exception:

@@ -18,7 +18,6 @@ from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import BackendMismatchError, user_line
-from arrayport_backends.jax.faults import CAUGHT, translated
 
 Kinds = tuple[bool, ...]  # of the leaves of a pytree, in order: whether each is a raw JAX value
 OURS: Kinds = (False,)
@@ -88,12 +87,10 @@ def rewrap(tree: Any, kinds: Sequence[bool]) -> Any:
 
 
 def call(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Run a user's function with JAX as the ambient backend and its errors as arrayport's."""
+    """Run a user's function with JAX as the ambient backend."""
     token = backends.enter(backends.get("jax"))
     try:
         return fun(*args, **kwargs)
-    except CAUGHT as error:
-        raise translated(error) from error
     finally:
         backends.leave(token)
 
@@ -111,6 +108,7 @@ class Seen:
         self.has_aux = has_aux
         self.outs: dict[Any, Kinds] = {}
         self.__name__ = getattr(fun, "__name__", type(fun).__name__)
+        self.__wrapped__ = fun  # by which JAX's messages name the function and its arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = rewrap((args, kwargs), self.kinds)
@@ -163,7 +161,7 @@ def encode(x: Any) -> Any:
 
     Alone, an Array goes raw and a raw value in a Raw; within containers Arrays stay, as nodes.
     """
-    if type(x) is Array:
+    if is_array(x):
         return bare(x)
     if RAW[type(x)]:
         return Raw(x)
@@ -183,7 +181,8 @@ def decode(x: Any) -> Any:
 
 def _node(leaf: Any) -> Any:
     if is_array(leaf):
-        return leaf if RAW[type(leaf.raw)] else Array(bare(leaf))
+        raw = bare(leaf)
+        return leaf if RAW[type(raw)] else Array(raw)
     if RAW[type(leaf)] or not (isinstance(leaf, NEUTRAL) or hasattr(leaf, "dtype")):
         return leaf
     return Array(leaf)

@@ -13,6 +13,7 @@ import numpy as np
 from jax.tree_util import tree_map, tree_structure
 
 from arrayport.core.array import Array
+from arrayport_backends.jax.faults import CAUGHT, translated, translating
 from arrayport_backends.jax.leaves import (
     RAW,
     Kinds,
@@ -45,11 +46,18 @@ class Arguments:
         numbers = (static_argnums,) if isinstance(static_argnums, int) else static_argnums or ()
         names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames or ()
         self.numbers, self.names = set(numbers), set(names)
-        if numbers or names:  # JAX completes each of the two from the other, by the signature
+        if numbers or names:  # each completed from the other, by the signature
             parameters = inspect.signature(fun).parameters.values()
             places = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
             self.numbers |= {places.index(name) for name in self.names if name in places}
             self.names |= {places[n] for n in self.numbers if -len(places) <= n < len(places)}
+
+    @property
+    def static(self) -> dict[str, Any]:
+        """The static arguments as options of `jax.jit`."""
+        if not (self.numbers or self.names):
+            return {}
+        return {"static_argnums": sorted(self.numbers), "static_argnames": sorted(self.names)}
 
     def encode(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """Give positional and keyword arguments as JAX sees them."""
@@ -73,7 +81,8 @@ def _coded(fun: Function) -> Function:
 
 def jit(fun: Function, /, **options: Any) -> Jitted:
     """Compile by XLA; the options are `jax.jit`'s."""
-    return Jitted(jax.jit(_coded(fun), **options), Arguments(fun, **options))
+    arguments = Arguments(fun, **options)
+    return Jitted(jax.jit(_coded(fun), **(options | arguments.static)), arguments)
 
 
 class Jitted:
@@ -85,26 +94,32 @@ class Jitted:
         self.plain = not (arguments.numbers or arguments.names)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.plain and not kwargs:
-            raws = [
-                raw if type(a) is Array and type(raw := a.raw) is not np.ndarray else encode(a)
-                for a in args
-            ]
-            out = self.jitted(*raws)
-            return Array(out, out.weak_type) if RAW[type(out)] else decode(out)
-        args, kwargs = self.arguments.encode(args, kwargs)
-        return decode(self.jitted(*args, **kwargs))
+        try:
+            if self.plain and not kwargs:
+                raws = [
+                    raw if type(a) is Array and type(raw := a.raw) is not np.ndarray else encode(a)
+                    for a in args
+                ]
+                out = self.jitted(*raws)
+                return Array(out, out.weak_type) if RAW[type(out)] else decode(out)
+            args, kwargs = self.arguments.encode(args, kwargs)
+            return decode(self.jitted(*args, **kwargs))
+        except CAUGHT as error:
+            raise translated(error) from error
 
+    @translating
     def lower(self, *args: Any, **kwargs: Any) -> Stage:
         """Lower ahead of time for arguments or ShapeDtypeStructs."""
         args, kwargs = self.arguments.encode(args, kwargs)
         return Stage(self.jitted.lower(*args, **kwargs))
 
+    @translating
     def trace(self, *args: Any, **kwargs: Any) -> Stage:
         """Trace ahead of time for arguments or ShapeDtypeStructs."""
         args, kwargs = self.arguments.encode(args, kwargs)
         return Stage(self.jitted.trace(*args, **kwargs))
 
+    @translating
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Give the types of the results."""
         args, kwargs = self.arguments.encode(args, kwargs)
@@ -146,6 +161,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
     saved = jax.checkpoint(_coded(fun), **options)
 
     @wraps(fun)
+    @translating
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = arguments.encode(args, kwargs)
         return decode(saved(*args, **kwargs))
@@ -153,6 +169,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
     return checkpointed
 
 
+@translating
 def eval_shape(fun: Function, *args: Any, **kwargs: Any) -> Any:
     """Give the types of the results as `jax.ShapeDtypeStruct`s."""
     args, kwargs = Arguments(fun).encode(args, kwargs)
@@ -165,6 +182,7 @@ def make_jaxpr(fun: Function, **options: Any) -> Function:
     maker = theirs.make_jaxpr(_coded(fun), **options)
 
     @wraps(fun)
+    @translating
     def made(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = arguments.encode(args, kwargs)
         out = maker(*args, **kwargs)
@@ -222,6 +240,7 @@ def _derivative(
     own = 0 if isinstance(argnums, int) else tuple(range(len(numbers)))
 
     @wraps(fun)
+    @translating
     def derivative(*args: Any, **kwargs: Any) -> Any:
         if any(not -len(args) <= n < len(args) for n in numbers):
             raise ValueError(
@@ -250,6 +269,7 @@ def _derivative(
 # ---- products with the jacobian
 
 
+@translating
 def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Give the value and its tangent, as `jax.jvp` does."""
     raws, kinds = unwrap(primals)
@@ -258,6 +278,7 @@ def jvp(fun: Function, primals: Any, tangents: Any, has_aux: bool = False) -> tu
     return seen.wrap(value), seen.wrap(tangent), *[seen.wrap(a, 1) for a in aux]
 
 
+@translating
 def vjp(fun: Function, *primals: Any, has_aux: bool = False, **options: Any) -> tuple[Any, ...]:
     """Give the value and the function that pulls cotangents back, as `jax.vjp` does."""
     raws, kinds = unwrap(primals)
@@ -266,6 +287,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False, **options: Any) -> 
     return seen.wrap(value), Partial(Linear(kinds), pull), *[seen.wrap(a, 1) for a in aux]
 
 
+@translating
 def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Give the value and the function that pushes tangents, as `jax.linearize` does."""
     raws, kinds = unwrap(primals)
@@ -275,6 +297,7 @@ def linearize(fun: Function, *primals: Any, has_aux: bool = False) -> tuple[Any,
     return seen.wrap(value), Partial(Linear(out_kinds), push), *[seen.wrap(a, 1) for a in aux]
 
 
+@translating
 def linear_transpose(fun: Function, *primals: Any, **options: Any) -> Function:
     """Make the transpose of a linear function, as `jax.linear_transpose` does."""
     raws, kinds = unwrap(primals)
@@ -287,6 +310,7 @@ class Linear:
 
     kinds: Kinds
 
+    @translating
     def __call__(self, function: Function, *given: Any) -> Any:
         return rewrap(function(*unwrap(given)[0]), self.kinds)
 
@@ -298,6 +322,7 @@ def vmap(fun: Function, *axes: Any, **options: Any) -> Function:
     """Map over axes of the arguments; the options are `jax.vmap`'s."""
 
     @wraps(fun)
+    @translating
     def mapped(*args: Any, **kwargs: Any) -> Any:
         (raw_args, raw_kwargs), kinds = unwrap((args, kwargs))
         seen = Seen(fun, kinds)
@@ -309,6 +334,7 @@ def vmap(fun: Function, *axes: Any, **options: Any) -> Function:
 # ---- with rules of the user's
 
 
+@translating
 def custom_jvp_call(
     fun: Function,
     jvp: Function,
@@ -331,6 +357,7 @@ def custom_jvp_call(
     return seen.wrap(function(*raws))
 
 
+@translating
 def custom_vjp_call(
     fun: Function,
     fwd: Function,
