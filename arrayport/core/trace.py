@@ -79,9 +79,10 @@ def common_backend(what: str, args: Sequence[Array]) -> backends.Backend:
     """The one backend of concrete operands; two raise, none (all neutral) is the ambient one."""
     found = None
     for a in args:
-        if neutral(a):
-            continue
-        own = home(a.raw)
+        raw = a.raw
+        if type(raw) is np.ndarray and a.weak and not raw.shape:
+            continue  # neutral
+        own = home(raw)
         if found is not None and own is not found:
             msg = (
                 f"{what} was given arrays of two backends, {found.name!r} and {own.name!r}, at "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ def by_engine(
     """Make a transformed function that a native engine's `name` runs where there is one."""
     natives: dict[Any, Callable[..., Any]] = {}
 
-    @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and type(args[0]) is Array and not kwargs:
             backend, engine = route(args)
@@ -56,6 +54,9 @@ def by_engine(
         finally:
             leave(token)
 
+    call.__wrapped__ = fun  # type: ignore[attr-defined]  # functools.wraps costs four times this
+    call.__name__ = getattr(fun, "__name__", name)
+    call.__doc__ = getattr(fun, "__doc__", None)
     return call
 
 

@@ -15,6 +15,9 @@ Raw = Any
 Shape = tuple[int, ...]
 SMALL = 4096  # elements up to which a copy is quicker than NumPy's making of a broadcast view
 
+# From NumPy 2.3 on a reduction to rank 0 gives an array if asked to, which saves making one.
+AS_ARRAY: Any = {"out": ...} if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else {}
+
 
 def convert(lib: Lib, x: Raw, dtype: np.dtype[Any], weak: bool) -> Raw:  # noqa: ARG001 - as params
     """Cast; what is outside an integer's range saturates, NaN becomes 0."""
@@ -68,7 +71,7 @@ def broadcast_in_dim(lib: Lib, x: Raw, shape: Shape, dims: Shape) -> Raw:
 def reduce_sum(lib: Lib, x: Raw, axes: Shape) -> Raw:
     """Sum over axes in x's own dtype."""
     if lib.name == "numpy":
-        return np.add.reduce(x, axes, x.dtype)
+        return np.add.reduce(x, axes, x.dtype, **AS_ARRAY)
     return lib.xp.sum(x, axis=axes, dtype=x.dtype)
 
 
