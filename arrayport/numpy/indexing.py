@@ -7,6 +7,9 @@ from types import EllipsisType, NoneType
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
+from numpy.lib.array_utils import normalize_axis_index
+
 from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
 from arrayport.core.array import Array
@@ -40,8 +43,6 @@ from arrayport.ops.structure import (
     reshape,
     zeros,
 )
-from numpy import ndarray
-from numpy.lib.array_utils import normalize_axis_index
 
 PLAIN = frozenset({int, slice, NoneType, EllipsisType})
 WHOLE = slice(None)
@@ -97,20 +98,26 @@ def index_get(
     chosen = choose(x, key, mode is not None, wrap_negative_indices)
     if type(chosen) is tuple:
         return slices.static_slice(x, chosen)
-    return _read(
-        x,
-        chosen,
-        unique_indices=unique_indices or chosen.single,
-        indices_are_sorted=indices_are_sorted or chosen.single,
-        mode=indexing.PROMISE if mode is None and fill_value is None else mode,
+    if mode is None and fill_value is None:
+        mode = indexing.PROMISE
+    return _read(x, chosen, unique_indices, indices_are_sorted, mode, fill_value)
+
+
+def _read(
+    x: Array, chosen: Choice, unique: bool, ordered: bool, mode: Any, fill_value: Any = None
+) -> Array:
+    layout = chosen.layout
+    out = indexing.gather(
+        x if layout.thin is None else slices.static_slice(x, layout.thin),
+        chosen.indices,
+        layout.numbers,
+        layout.sizes,
+        unique_indices=unique or layout.single,
+        indices_are_sorted=ordered or layout.single,
+        mode=mode,
         fill_value=fill_value,
     )
-
-
-def _read(x: Array, chosen: Choice, **options: Any) -> Array:
-    base = x if chosen.thin is None else slices.static_slice(x, chosen.thin)
-    out = indexing.gather(base, chosen.indices, chosen.numbers, chosen.sizes, **options)
-    return reshape(out, chosen.shape)
+    return reshape(out, layout.shape)
 
 
 # ---------------------------------------------------------------------------------------- writing
@@ -156,15 +163,16 @@ def index_update(
         if type(chosen) is tuple:
             out = _update_slice(op, x, chosen, values)
         else:
-            base = x if chosen.thin is None else slices.static_slice(x, chosen.thin)
+            layout = chosen.layout
+            base = x if layout.thin is None else slices.static_slice(x, layout.thin)
             options = {
-                "unique_indices": unique_indices or chosen.single,
-                "indices_are_sorted": indices_are_sorted or chosen.single,
+                "unique_indices": unique_indices or layout.single,
+                "indices_are_sorted": indices_are_sorted or layout.single,
                 "mode": mode,
             }
             out = _update_windows(op, base, chosen, values, options)
-            if chosen.thin is not None:
-                out = slices.slice_set_p.apply(x, out, {"key": chosen.thin})
+            if layout.thin is not None:
+                out = slices.slice_set_p.apply(x, out, {"key": layout.thin})
     if op == "divide" and not dtypes.is_inexact(own.dtype):
         return out
     return convert(out, own.dtype, own.weak)
@@ -292,23 +300,21 @@ def _update_where(op: str, x: Array, mask: Any, values: Any) -> Array:
 def _update_windows(
     op: str, base: Array, chosen: Choice, values: Any, options: dict[str, Any]
 ) -> Array:
-    if op == "apply":
-        if not options["unique_indices"]:
-            return _apply_often(base, chosen, values, options)
-    else:
-        values = reshape(_fit(values, chosen.shape), chosen.flat)
-        if op == "subtract":
-            op, values = "add", neg(values)
-    where = chosen.indices, chosen.numbers
-    numbers = indexing.ScatterDimensionNumbers(*chosen.numbers)
+    layout, indices = chosen.layout, chosen.indices
+    numbers = indexing.ScatterDimensionNumbers(*layout.numbers)
+    if op != "apply":
+        values = reshape(_fit(values, layout.shape), layout.flat)
+    elif not options["unique_indices"]:
+        return _apply_often(base, chosen, values, options)
+    if op == "subtract":
+        op, values = "add", neg(values)
     if op in SCATTERS:
-        return SCATTERS[op](base, chosen.indices, values, numbers, **options)
+        return SCATTERS[op](base, indices, values, numbers, **options)
     if options["unique_indices"]:
-        part = indexing.gather(base, *where, chosen.sizes, **{**options, "mode": indexing.PROMISE})
-        values = FUNCTIONS[op](part, values)
-        return indexing.scatter_set(base, chosen.indices, values, numbers, **options)
-    ones = full_like(base, 1)
-    factors = indexing.scatter_mul(ones, chosen.indices, values, numbers, **options)
+        read = {**options, "mode": indexing.PROMISE}
+        part = indexing.gather(base, indices, layout.numbers, layout.sizes, **read)
+        return indexing.scatter_set(base, indices, FUNCTIONS[op](part, values), numbers, **options)
+    factors = indexing.scatter_mul(full_like(base, 1), indices, values, numbers, **options)
     return FUNCTIONS[op](base, factors)
 
 
@@ -317,8 +323,8 @@ def _apply_often(
 ) -> Array:
     """Apply a function to each element as often as it is chosen."""
     count = dtypes.default_int()
-    numbers = indexing.ScatterDimensionNumbers(*chosen.numbers)
-    ones = convert(full_like(base, 1, chosen.flat), count)
+    numbers = indexing.ScatterDimensionNumbers(*chosen.layout.numbers)
+    ones = convert(full_like(base, 1, chosen.layout.flat), count)
     none = convert(zeros(base), count)
     times = indexing.scatter_add(none, chosen.indices, ones, numbers, **options)
     most = reduce_max(times, tuple(range(len(times.shape)))) if times.size else scalar(0, count)

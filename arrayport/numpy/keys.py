@@ -5,16 +5,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import EllipsisType
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
+
 from arrayport.core import dtypes
 from arrayport.core.array import Array, aval_of
 from arrayport.core.errors import (
     NonConcreteBooleanIndexError,
     TracerArrayConversionError,
-    TracerBoolConversionError,
     TracerIntegerConversionError,
     user_line,
 )
@@ -22,25 +23,41 @@ from arrayport.ops.elementwise import minimum, select
 from arrayport.ops.indexing import GatherDimensionNumbers
 from arrayport.ops.promotion import common_shape, from_host, home_of, lift
 from arrayport.ops.shapes import concatenate
-from arrayport.ops.slices import Key, triple
+from arrayport.ops.slices import Key, Triple, triple
 from arrayport.ops.structure import Shape, broadcast_to, convert, reshape
-from numpy import ndarray
 
-WHOLE = slice(None)
 Host = ndarray[Any, Any]
+# An entry of a key without the values of its arrays: int, None, ..., ("slice", start, stop, step),
+# ("truth", bool), ("index", shape), ("mask", shape, number of true elements).
+Sign = Any
+PICKS = "picks"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which windows a key with arrays chooses, but for the values of the arrays."""
+
+    thin: Key | None  # read first, where the key has slices with a step
+    components: tuple[int | None, ...]  # of the index vectors; None: the next array's elements
+    extents: Shape  # of the axes that the arrays index
+    batch: Shape  # to which the arrays broadcast
+    numbers: GatherDimensionNumbers
+    sizes: Shape
+    flat: Shape  # of what is chosen
+    shape: Shape  # the same, with the new axes
+
+    @property
+    def single(self) -> bool:
+        """Whether the arrays hold one index, so that no element is chosen twice."""
+        return all(n == 1 for n in self.batch)
 
 
 @dataclass(frozen=True)
 class Choice:
     """What a key with arrays chooses: the windows of a gather or scatter."""
 
-    thin: Key | None  # read first, where the key has slices with a step
+    layout: Layout
     indices: Array
-    numbers: GatherDimensionNumbers
-    sizes: Shape
-    flat: Shape  # of what is chosen
-    shape: Shape  # the same, with the new axes
-    single: bool  # no element is chosen twice, since the key's arrays hold one index
 
 
 def choose(x: Array, key: Any, lenient: bool = False, wrap: bool = True) -> Key | Choice:
@@ -48,80 +65,33 @@ def choose(x: Array, key: Any, lenient: bool = False, wrap: bool = True) -> Key 
 
     `lenient`: Python ints may be out of range. `wrap`: negative indices count from the end.
     """
-    entries = _entries(x, key)
-    shape = x.shape
-    if not any(isinstance(k, bool | ndarray | Array) for _, k in entries):
-        ints = [(a, k) for a, k in entries if type(k) is int]
-        if not lenient or all(-shape[a] <= k < shape[a] for a, k in ints):
-            return tuple(_static(shape, a, k) for a, k in entries if k is not Ellipsis)
-    return _choice(x, entries, lenient, wrap)
-
-
-def _static(shape: Shape, axis: Any, k: Any) -> Any:
-    if type(k) is slice:
-        return triple(k, shape[axis])
-    return None if k is None else _in_range(k, axis, shape)
-
-
-def _in_range(k: int, axis: int, shape: Shape) -> int:
-    size = shape[axis]
-    if not -size <= k < size:
-        raise IndexError(
-            f"index {k} is out of range for axis {axis} of size {size} of an array of shape {shape}"
-        )
-    return k + size if k < 0 else k
-
-
-def _entries(x: Array, key: Any) -> list[tuple[Any, Any]]:
-    """List the entries of a key, each with its axis: ints, slices, integer arrays, a mask's.
-
-    None, truth values and the ellipsis have no axis; the slices it stands for follow it.
-    """
     if isinstance(key, list):
         raise TypeError(
             "a list is no key, since NumPy and Python disagree on what it means: write "
             f"x[arrayport.numpy.array({key})] for an index array, x[tuple(...)] for a key by axis"
         )
-    parts = [_entry(k) for k in (key if isinstance(key, tuple) else (key,))]
-    masks = [isinstance(k, ndarray | Array) and k.dtype == bool for k in parts]
-    used = 0
-    for k, mask in zip(parts, masks, strict=True):
-        used += len(k.shape) if mask else k is not None and not isinstance(k, bool | EllipsisType)
-    rank = len(x.shape)
-    if used > rank:
-        raise IndexError(f"too many indices: the array has {rank} axes, the key is about {used}")
-    dots = sum(k is Ellipsis for k in parts)
-    if dots > 1:
-        raise IndexError("a key can have one ellipsis (...) only")
-    if not dots:
-        parts.append(Ellipsis)
-        masks.append(False)
-    out: list[tuple[Any, Any]] = []
-    axis = 0
-    for k, mask in zip(parts, masks, strict=True):
-        if k is Ellipsis:
-            out.append((None, k))
-            new = [(axis + i, WHOLE) for i in range(rank - used)]
-        elif k is None or isinstance(k, bool):
-            out.append((None, k))
-            continue
-        elif mask:
-            new = [(axis + i, index) for i, index in enumerate(_where_true(x, k, axis))]
-        else:
-            new = [(axis, k)]
-        out += new
-        axis += len(new)
-    return out
+    arrays: list[Any] = []
+    parts = key if isinstance(key, tuple) else (key,)
+    signs = tuple([k if type(k) is int or k is None else _sign(k, arrays) for k in parts])
+    layout = _layout(x.shape, signs, lenient, wrap)
+    if type(layout) is tuple:
+        return layout
+    if wrap:
+        arrays = [wrapped(a, n) for a, n in zip(arrays, layout.extents, strict=True)]
+    return Choice(layout, _vectors(x, layout, arrays))
 
 
-def _entry(k: Any) -> Any:
-    """Bring an entry to an int, bool, None, ..., a slice of ints, an array of ints or bools."""
-    if k is None or k is Ellipsis or type(k) is int:
+# ---------------------------------------------------------------------------------------- entries
+
+
+def _sign(k: Any, arrays: list[Any]) -> Sign:
+    """Describe an entry; its index arrays join `arrays`."""
+    if k is Ellipsis:
         return k
     if isinstance(k, slice):
-        return slice(*[_bound(b) for b in (k.start, k.stop, k.step)])
+        return ("slice", *[_bound(b) for b in (k.start, k.stop, k.step)])
     if isinstance(k, bool | np.bool_):
-        return bool(k)
+        return "truth", bool(k)
     if isinstance(k, int | np.integer):
         return int(k)
     if isinstance(k, list | tuple):
@@ -130,13 +100,19 @@ def _entry(k: Any) -> Any:
         if isinstance(k, str | bytes | dict | float | complex | np.generic):
             raise TypeError(f"a key holds integers, slices, None, ... and arrays, not {k!r}")
         k = lift(k, None, "an entry of a key")
-    if k.dtype.kind != "b" and not dtypes.is_integer(k.dtype):
+    if k.dtype == bool:
+        host = _known_mask(k)
+        if not host.shape:
+            return "truth", bool(host)
+        true = host.nonzero()
+        arrays += true
+        return "mask", host.shape, len(true[0])
+    if not dtypes.is_integer(k.dtype):
         raise TypeError(
             f"an array of {k.dtype} cannot index: use astype('int32'), or astype(bool) for a mask"
         )
-    if k.dtype.kind == "b" and not k.shape:
-        return _truth(k)
-    return k.raw if type(k) is Array and type(k.raw) is ndarray and k.dtype.kind == "b" else k
+    arrays.append(k)
+    return "index", k.shape
 
 
 def _bound(b: Any) -> int | None:
@@ -149,127 +125,173 @@ def _bound(b: Any) -> int | None:
         ) from e
 
 
-def _truth(k: Any) -> bool:
+def _known_mask(mask: Any) -> Host:
     try:
-        return bool(k)
-    except TracerBoolConversionError as e:
-        raise _unknown_mask(k) from e
-
-
-def _where_true(x: Array, mask: Any, axis: int) -> Sequence[Host]:
-    """Find a mask's true elements: an array for each of its axes."""
-    try:
-        known = np.asarray(mask)
+        return np.asarray(mask)
     except TracerArrayConversionError as e:
-        raise _unknown_mask(mask) from e
-    own = x.shape[axis : axis + known.ndim]
-    if known.shape != own:
+        raise NonConcreteBooleanIndexError(
+            f"a traced mask of {aval_of(mask)} was used as an index at {user_line()}, but how many "
+            "elements it chooses is not known: use numpy.where(mask, x, other), or "
+            "numpy.nonzero(mask, size=...) for indices of a fixed number"
+        ) from e
+
+
+# ---------------------------------------------------------------------------------------- layout
+
+
+@lru_cache(1 << 12)
+def _layout(shape: Shape, signs: tuple[Sign, ...], lenient: bool, wrap: bool) -> Key | Layout:
+    entries = _by_axis(shape, signs)
+    ints = [(axis, k) for axis, k in entries if type(k) is int]
+    outside = [(axis, k) for axis, k in ints if not -shape[axis] <= k < shape[axis]]
+    if outside and not lenient:
+        axis, k = outside[0]
         raise IndexError(
-            f"a boolean mask of shape {known.shape} does not fit axes {axis} to "
-            f"{axis + known.ndim - 1} of an array of shape {x.shape}: it must have shape {own}"
+            f"index {k} is out of range for axis {axis} of size {shape[axis]} (the array has shape "
+            f"{shape})"
         )
-    return known.nonzero()
-
-
-def _unknown_mask(mask: Any) -> NonConcreteBooleanIndexError:
-    return NonConcreteBooleanIndexError(
-        f"a traced mask of {aval_of(mask)} was used as an index at {user_line()}, but how many "
-        "elements it chooses is not known: use numpy.where(mask, x, other), or "
-        "numpy.nonzero(mask, size=...) for indices of a fixed number"
+    if outside or any(_is_array(k) for _, k in entries):
+        return _windows(shape, entries, wrap)
+    return tuple(
+        k + shape[axis] if type(k) is int and k < 0 else k
+        for axis, k in entries
+        if k is not Ellipsis
     )
 
 
-def _choice(x: Array, entries: Sequence[tuple[Any, Any]], lenient: bool, wrap: bool) -> Choice:
-    """Windows over the sliced axes, at index vectors made of ints, arrays and slices' starts."""
-    shape = list(x.shape)
-    thin: list[Key] = [(0, n, 1) for n in shape]  # type: ignore[misc]
+def _is_array(k: Sign) -> bool:
+    return type(k) is tuple and type(k[0]) is str
+
+
+def _by_axis(shape: Shape, signs: Sequence[Sign]) -> list[tuple[Any, Sign]]:
+    """Give each entry its axis; slices become triples, and those for an ellipsis follow it.
+
+    None, truth values and the ellipsis have no axis; a mask becomes an index for each of its axes.
+    """
+    used = 0
+    for k in signs:
+        if type(k) is tuple:
+            used += len(k[1]) if k[0] == "mask" else k[0] != "truth"
+        else:
+            used += type(k) is int
+    if used > len(shape):
+        raise IndexError(
+            f"too many indices: the array has {len(shape)} axes, the key is about {used}"
+        )
+    dots = signs.count(Ellipsis)
+    if dots > 1:
+        raise IndexError("a key can have one ellipsis (...) only")
+    out: list[tuple[Any, Sign]] = []
+    axis = 0
+    for k in signs if dots else (*signs, Ellipsis):
+        if k is Ellipsis:
+            new = [(0, n, 1) for n in shape[axis : axis + len(shape) - used]]
+            out.append((None, k))
+        elif k is None or (type(k) is tuple and k[0] == "truth"):
+            out.append((None, k))
+            continue
+        elif type(k) is int or k[0] == "index":
+            new = [k]
+        elif k[0] == "slice":
+            new = [triple(slice(*k[1:]), shape[axis])]
+        else:
+            _, mask, count = k
+            own = shape[axis : axis + len(mask)]
+            if mask != own:
+                raise IndexError(
+                    f"a boolean mask of shape {mask} does not fit an array of shape {shape} at "
+                    f"axis {axis}: it must have shape {own}"
+                )
+            new = [("index", (count,))] * len(mask)
+        out += [(axis + i, k) for i, k in enumerate(new)]
+        axis += len(new)
+    return out
+
+
+def _windows(shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool) -> Layout:
+    """Lay out windows over the sliced axes, with arrays, ints and slices' starts as their places."""
+    extent = list(shape)
+    thin: list[Triple] = [(0, n, 1) for n in shape]
     sizes = [1] * len(shape)
-    starts: dict[int, Any] = {}  # component of the index vector, by axis
-    layout: list[Any] = []  # of the answer: an axis, None where it is new, or "picks"
-    places = []
-    picks: list[Shape] = []
+    starts: dict[int, int | None] = {}  # component of the index vectors, by axis
+    layout: list[
+        Any
+    ] = []  # of the answer: a sliced axis, None for a new one, PICKS for the arrays'
+    picks: list[tuple[int, Shape]] = []  # place in the key and shape of arrays, ints, truth values
+    first = 0
     for place, (axis, k) in enumerate(entries):
         if k is Ellipsis:
             continue
         if k is None:
             layout.append(None)
-            continue
-        if type(k) is slice:
-            start, stop, step = part = triple(k, shape[axis])
+        elif type(k) is int or _is_array(k):
+            if not picks:
+                first = len(layout)
+            if type(k) is int:
+                picks.append((place, ()))
+                starts[axis] = k + shape[axis] if k < 0 and wrap else k
+            elif k[0] == "truth":
+                picks.append((place, (int(k[1]),)))
+            else:
+                picks.append((place, k[1]))
+                starts[axis] = None
+        else:
+            start, stop, step = k
             if step != 1:
-                thin[axis] = part  # type: ignore[call-overload]
-                shape[axis] = len(range(shape[axis])[slice(*part)])
-                start, stop = 0, shape[axis]
-            sizes[axis] = stop - start  # type: ignore[operator]
-            if sizes[axis] != shape[axis]:
+                thin[axis] = k
+                extent[axis] = len(range(extent[axis])[slice(*k)])
+                start, stop = 0, extent[axis]
+            sizes[axis] = stop - start
+            if sizes[axis] != extent[axis]:
                 starts[axis] = start
             layout.append(axis)
-            continue
-        if not places:
-            first = len(layout)
-        places.append(place)
-        if isinstance(k, bool):
-            picks.append((int(k),))
-            continue
-        if type(k) is int:
-            index = _in_range(k, axis, x.shape) if not lenient else k
-            picks.append(())
-        else:
-            index = k
-            picks.append(k.shape)
-        starts[axis] = wrapped(index, shape[axis]) if wrap else index
-    batch = common_shape(*picks)
+    batch = common_shape(*[s for _, s in picks])
     for axis in starts:
-        if not shape[axis] and 0 not in batch and sizes[axis]:
-            raise IndexError(
-                f"axis {axis} of an array of shape {x.shape} is empty: nothing to index"
-            )
+        if sizes[axis] > extent[axis] and 0 not in batch:
+            raise IndexError(f"axis {axis} of an array of shape {shape} is empty: no index fits")
+    places = [place for place, _ in picks]
     adjacent = places == list(range(places[0], places[0] + len(places)))
-    layout.insert(first if adjacent else 0, "picks")
-    offsets, full = [], []
-    at = 0
+    layout.insert(first if adjacent else 0, PICKS)
+    full: list[int] = []
+    flat: list[int] = []
+    offsets = []
     for entry in layout:
-        if entry == "picks":
-            full += batch
-            at += len(batch)
-        elif entry is None:
-            full.append(1)
-        else:
-            full.append(sizes[entry])
-            offsets.append(at)
-            at += 1
-    kept = {e for e in layout if type(e) is int}
+        new = batch if entry is PICKS else (1,) if entry is None else (sizes[entry],)
+        if entry is not None:
+            if entry is not PICKS:
+                offsets.append(len(flat))
+            flat += new
+        full += new
+    kept = {entry for entry in layout if type(entry) is int}
     collapsed = tuple(d for d in range(len(shape)) if d not in kept)
-    numbers = GatherDimensionNumbers(tuple(offsets), collapsed, tuple(starts))
-    return Choice(
-        thin=tuple(thin) if tuple(shape) != x.shape else None,  # type: ignore[arg-type]
-        indices=_vectors(x, list(starts.values()), batch),
-        numbers=numbers,
+    return Layout(
+        thin=tuple(thin) if any(step != 1 for *_, step in thin) else None,
+        components=tuple(starts.values()),
+        extents=tuple(extent[axis] for axis, start in starts.items() if start is None),
+        batch=batch,
+        numbers=GatherDimensionNumbers(tuple(offsets), collapsed, tuple(starts)),
         sizes=tuple(sizes),
-        flat=tuple(
-            n for n, e in zip(full, _axes(layout, len(batch)), strict=True) if e is not None
-        ),
+        flat=tuple(flat),
         shape=tuple(full),
-        single=all(n == 1 for n in batch),
     )
 
 
-def _axes(layout: Sequence[Any], rank: int) -> list[Any]:
-    return [e for entry in layout for e in ([entry] * rank if entry == "picks" else [entry])]
+# ---------------------------------------------------------------------------------------- vectors
 
 
 def wrapped(index: Any, size: int) -> Any:
     """Count an index's negative elements from the end; what is known is computed on the host."""
-    if type(index) is int:
-        return index + size if index < 0 else index
+    default = dtypes.default_int()
     host = _host(index)
     if host is not None:
-        if host.dtype == np.uint64:
-            host = np.minimum(host, np.uint64(size))
-        wide = np.minimum(host.astype(np.int64), size)
-        wide = np.maximum(np.where(wide < 0, wide + size, wide), -1)
-        return wide if isinstance(index, ndarray) else Array(wide)
-    default = dtypes.default_int()
+        if host.dtype.kind == "u":
+            host = np.minimum(host.astype(np.uint64), np.uint64(size))
+        wide = host.astype(np.int64, copy=False)
+        if (wide < 0).any():
+            wide = np.where(wide < 0, wide + size, wide)
+        if wide.dtype != default:  # what is outside must stay so
+            wide = np.clip(wide, -1, size).astype(default)
+        return wide if isinstance(index, ndarray) else Array(np.asarray(wide))
     if dtypes.kind(index.dtype) == "u":
         return convert(minimum(index, size) if index.dtype.itemsize >= 4 else index, default)
     if index.dtype.itemsize < 4:
@@ -283,19 +305,20 @@ def _host(index: Any) -> Host | None:
     return index.raw if type(index) is Array and type(index.raw) is ndarray else None
 
 
-def _vectors(x: Array, components: Sequence[Any], batch: Shape) -> Array:
-    """Stack the components of index vectors along a last axis."""
-    default = dtypes.default_int()
-    known = [np.asarray(c) if type(c) is int else _host(c) for c in components]
+def _vectors(x: Array, layout: Layout, arrays: Sequence[Any]) -> Array:
+    """Stack the components of the index vectors along a last axis."""
+    given = iter(arrays)
+    components = [next(given) if c is None else c for c in layout.components]
+    batch, default = layout.batch, dtypes.default_int()
+    known = [c if type(c) is int else _host(c) for c in components]
     if all(k is not None for k in known):
         out = np.empty((*batch, len(known)), default)
         for i, k in enumerate(known):
             out[..., i] = k
-        return (
-            Array(out) if any(type(c) is Array for c in components) else from_host(out, home_of(x))
-        )
-    home = home_of(*components, x)
-    arrays = [c if isinstance(c, Array) else lift(np.asarray(c), home) for c in components]
-    dtype = next((a.dtype for a in arrays if a.dtype.itemsize > 4), dtypes.int32)
-    columns = [broadcast_to(convert(a, dtype), batch) for a in arrays]
-    return concatenate([reshape(c, (*batch, 1)) for c in columns], len(batch))
+        ours = any(type(a) is Array for a in arrays)
+        return Array(out) if ours else from_host(out, home_of(x))
+    home = home_of(*arrays, x)
+    columns = [c if isinstance(c, Array) else lift(np.asarray(c), home) for c in components]
+    dtype = next((c.dtype for c in columns if c.dtype.itemsize > 4), dtypes.int32)
+    columns = [reshape(broadcast_to(convert(c, dtype), batch), (*batch, 1)) for c in columns]
+    return concatenate(columns, len(batch))

@@ -90,11 +90,13 @@ def gather(
     Array([4, 1], dtype=int32)
     """
     x, indices = lift_all((operand, start_indices), "an operand of gather")
+    numbers, sizes = GatherDimensionNumbers(*dimension_numbers), tuple(slice_sizes)
+    _gather_shape(x.shape, indices.shape, numbers, sizes)
     out = gather_p.bind(
         x,
         _integers("gather", indices),
-        dimension_numbers=GatherDimensionNumbers(*dimension_numbers),
-        slice_sizes=tuple(slice_sizes),
+        dimension_numbers=numbers,
+        slice_sizes=sizes,
         mode=_mode(mode, GATHER_MODES, "fill"),
         fill_value=fill_value,
         unique_indices=unique_indices,
@@ -358,7 +360,9 @@ def _set_pull_updates(g: Array, x: Any, indices: Array, updates: Any, **params: 
 
 def _mul_jvp(ts: Any, _ans: Any, x: Array, indices: Array, updates: Array, **params: Any) -> Any:
     t, _, u = ts
-    terms = [scatter_mul_p.bind(t, indices, updates, **params) if t is not None else None]
+    terms = []
+    if t is not None:
+        terms.append(t * scatter_mul_p.bind(full_like(x, 1), indices, updates, **params))
     if u is not None:
         if not _at_most_one(indices, params["unique_indices"]):
             raise NotDifferentiableError(
@@ -410,11 +414,13 @@ def _scatter_function(prim: Primitive, does: str) -> Callable[..., Array]:
         x, indices, values = lift_all(
             (operand, scatter_indices, updates), f"an operand of {prim.name}"
         )
+        numbers = ScatterDimensionNumbers(*dimension_numbers)
+        _scatter_abstract(x, indices, values, numbers)
         out = prim.bind(
             x,
             _integers(prim.name, indices),
             values,
-            dimension_numbers=ScatterDimensionNumbers(*dimension_numbers),
+            dimension_numbers=numbers,
             mode=_mode(mode, SCATTER_MODES, "drop"),
             unique_indices=unique_indices,
             indices_are_sorted=indices_are_sorted,

@@ -54,7 +54,9 @@ def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Seque
     Array([3, 4], dtype=int32)
     """
     x, *starts = _lifted(operand, (), start_indices)
-    out = dynamic_slice_p.bind(x, *starts, sizes=tuple(slice_sizes))
+    sizes = tuple(slice_sizes)
+    _dynamic_abstract(x, *starts, sizes=sizes)
+    out = dynamic_slice_p.bind(x, *starts, sizes=sizes)
     return convert(out, out.dtype, weak=True) if x.weak else out
 
 
@@ -68,7 +70,9 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]
     >>> lax.dynamic_update_slice(lax.iota("int32", 5), lax.iota("int32", 2), (1,))
     Array([0, 0, 1, 3, 4], dtype=int32)
     """
-    return dynamic_update_slice_p.bind(*_lifted(operand, (update,), start_indices))
+    x, update, *starts = _lifted(operand, (update,), start_indices)
+    _update_abstract(x, update, *starts)
+    return dynamic_update_slice_p.bind(x, update, *starts)
 
 
 def _lifted(operand: Any, others: Sequence[Any], starts: Sequence[Any]) -> list[Array]:

@@ -288,7 +288,7 @@ def scatter(combine: str) -> Callable[..., Raw]:
                     *arrays,
                 ),
             )
-        if not combine:
+        if not combine and (unique_indices or lib.name == "numpy"):
             target[arrays] = values
         elif unique_indices:
             target[arrays] = getattr(lib.xp, combine)(target[arrays], values)
@@ -307,7 +307,7 @@ def accumulate(
         if combine == "add":
             lib.add_at(target, arrays, values)
         else:
-            by_rounds(lib, combine, target, arrays, values)
+            in_parallel(lib, combine, target, arrays, values)
         return
     at = getattr(np, combine).at
     if not base.flags.c_contiguous:
@@ -322,20 +322,22 @@ def accumulate(
     at(base.reshape(-1), flat.ravel(), values.ravel())
 
 
-def by_rounds(lib: Lib, combine: str, target: Raw, arrays: tuple[Raw, ...], values: Raw) -> None:
-    """Do so by rounds in which no element repeats: of each element's writers one wins a round."""
+def in_parallel(lib: Lib, combine: str, target: Raw, arrays: tuple[Raw, ...], values: Raw) -> None:
+    """Do so where the order of writes to one element is not defined: by rounds of one each."""
     xp = lib.xp
-    numbers = xp.arange(target.size).reshape(target.shape)[arrays]
-    numbers, values = xp.broadcast_to(numbers, values.shape).ravel(), values.ravel()
+    places = xp.arange(target.size).reshape(target.shape)[arrays]
+    places, values = xp.broadcast_to(places, values.shape).ravel(), values.ravel()
+    order = xp.argsort(places)
+    places, values = places[order], values[order]
     flat = target.ravel()
-    winner = xp.zeros(target.size, np.int64)
-    while numbers.size:
-        own = xp.arange(numbers.size)
-        winner[numbers] = own
-        won = winner[numbers] == own
-        at = numbers[won]
-        flat[at] = getattr(xp, combine)(flat[at], values[won])
-        numbers, values = numbers[~won], values[~won]
+    while places.size:
+        last = xp.ones(places.shape, bool)
+        last[:-1] = places[1:] != places[:-1]
+        at, new = places[last], values[last]
+        flat[at] = getattr(xp, combine)(flat[at], new) if combine else new
+        if not combine:
+            break
+        places, values = places[~last], values[~last]
     target[...] = flat.reshape(target.shape)
 
 
