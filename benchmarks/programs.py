@@ -17,7 +17,8 @@ class Program:
     """One program: `write(jax, jnp)` gives the function, `inputs(dtype)` its arguments.
 
     `goal`: what part of JAX's time ours may take, compiled for NumPy; a pair for float32 and
-    float64. `smooth`: the sum of its output may be differentiated by its first argument.
+    float64. `smooth`: the sum of its output may be differentiated by its first argument. `plain`:
+    it runs on NumPy itself.
     """
 
     id: str
@@ -25,6 +26,8 @@ class Program:
     inputs: Callable[[str], tuple[Any, ...]]
     goal: float | tuple[float, float]
     smooth: bool = False
+    plain: bool = False
+    dtypes: tuple[str, ...] = FLOATS
     ulps: float = 1e3
 
     def goal_for(self, dtype: str) -> float:
@@ -220,25 +223,34 @@ KEY = (np.array([0, 42], np.uint32),)
 MILLION = 1_000_000
 
 PROGRAMS = (
-    Program("chain-small", chain, lambda d: normals(d, 1000), 0.3, smooth=True),
-    Program("chain", chain, lambda d: normals(d, MILLION), 0.75, smooth=True),
+    Program("chain-small", chain, lambda d: normals(d, 1000), 0.3, smooth=True, plain=True),
+    Program("chain", chain, lambda d: normals(d, MILLION), 0.75, smooth=True, plain=True),
     # 40 and 80 MB: above the 32 MiB below which JAX's time is steady
-    Program("chain-large", chain, lambda d: normals(d, 10 * MILLION), 0.45),
-    Program("reduce", reduce, lambda d: normals(d, MILLION), 0.5),
+    Program("chain-large", chain, lambda d: normals(d, 10 * MILLION), 0.45, plain=True),
+    Program("reduce", reduce, lambda d: normals(d, MILLION), 0.5, plain=True),
     Program("reduce-grad", reduce_grad, lambda d: normals(d, MILLION), 0.3),
-    Program("sin", lambda _, jnp: jnp.sin, lambda d: normals(d, 100_000), 0.2),
-    Program("cos", lambda _, jnp: jnp.cos, lambda d: normals(d, 100_000), 0.2),
+    Program("sin", lambda _, jnp: jnp.sin, lambda d: normals(d, 100_000), 0.2, plain=True),
+    Program("cos", lambda _, jnp: jnp.cos, lambda d: normals(d, 100_000), 0.2, plain=True),
     Program(
         "pow",
         lambda _, jnp: lambda x, y: jnp.power(jnp.abs(x), y),
         lambda d: normals(d, 100_000, 100_000),
         0.2,
+        plain=True,
     ),
-    Program("atan2", lambda _, jnp: jnp.arctan2, lambda d: normals(d, 100_000, 100_000), 0.2),
-    Program("log1p", lambda _, jnp: lambda x: jnp.log1p(x * x), lambda d: normals(d, 100_000), 0.2),
+    Program(
+        "atan2", lambda _, jnp: jnp.arctan2, lambda d: normals(d, 100_000, 100_000), 0.2, plain=True
+    ),
+    Program(
+        "log1p",
+        lambda _, jnp: lambda x: jnp.log1p(x * x),
+        lambda d: normals(d, 100_000),
+        0.2,
+        plain=True,
+    ),
     Program("erf", lambda jax, _: jax.lax.erf, lambda d: normals(d, 100_000), 0.2),
-    Program("arithmetic-small", arithmetic, lambda d: normals(d, 1000, 1000), 0.25),
-    Program("arithmetic", arithmetic, lambda d: normals(d, MILLION, MILLION), 1.05),
+    Program("arithmetic-small", arithmetic, lambda d: normals(d, 1000, 1000), 0.25, plain=True),
+    Program("arithmetic", arithmetic, lambda d: normals(d, MILLION, MILLION), 1.05, plain=True),
     Program("iterate", iterate, lambda d: normals(d, 1000), (0.9, 1.0), smooth=True, ulps=1e4),
     Program("diffusion", diffusion, lambda d: normals(d, (512, 512)), 0.3, smooth=True, ulps=1e4),
     Program("rk4", oscillator(100_000), lambda d: (np.array([1, 0], d),), 0.55, ulps=1e6),
@@ -253,8 +265,10 @@ PROGRAMS = (
     ),
     Program("mlp", perceptron, perceptron_inputs, 1.0, ulps=1e4),
     Program("circuit", circuit, circuit_inputs, 0.25),
-    Program("softmax", softmax, lambda d: normals(d, (4096, 1024)), 0.55, smooth=True),
-    Program("layernorm", layernorm, lambda d: normals(d, (4096, 1024)), 0.7, smooth=True),
+    Program("softmax", softmax, lambda d: normals(d, (4096, 1024)), 0.55, smooth=True, plain=True),
+    Program(
+        "layernorm", layernorm, lambda d: normals(d, (4096, 1024)), 0.7, smooth=True, plain=True
+    ),
     Program("solve", solve, solve_inputs, 0.15, smooth=True, ulps=1e4),
     Program(
         "conv",
@@ -264,7 +278,9 @@ PROGRAMS = (
         smooth=True,
         ulps=1e4,
     ),
-    Program("gather", lambda *_: lambda x, i: x[i], positions, 1.0, smooth=True, ulps=1e4),
+    Program(
+        "gather", lambda *_: lambda x, i: x[i], positions, 1.0, smooth=True, ulps=1e4, plain=True
+    ),
     Program(
         "scatter-add",
         lambda *_: lambda x, i, v: x.at[i].add(v),
@@ -275,23 +291,36 @@ PROGRAMS = (
     ),
     Program("hessian", hessian, hessian_inputs, 0.7, ulps=1e4),
     Program(
-        "normal", lambda jax, _: lambda key: jax.random.normal(key, (MILLION,)), lambda _: KEY, 0.8
+        "normal",
+        lambda jax, _: lambda key: jax.random.normal(key, (MILLION,), "float32"),
+        lambda _: KEY,
+        0.8,
+        dtypes=FLOATS[:1],
     ),
     Program(
         "uniform",
-        lambda jax, _: lambda key: jax.random.uniform(key, (MILLION,)),
+        lambda jax, _: lambda key: jax.random.uniform(key, (MILLION,), "float32"),
         lambda _: KEY,
         0.8,
+        dtypes=FLOATS[:1],
     ),
     Program(
         "permutation",
         lambda jax, _: lambda key: jax.random.permutation(key, MILLION),
         lambda _: KEY,
         0.8,
+        dtypes=FLOATS[:1],
     ),
-    Program("sort", lambda _, jnp: jnp.sort, lambda d: normals(d, MILLION), 1.0),
-    Program("cumsum", lambda _, jnp: jnp.cumsum, lambda d: normals(d, MILLION), 1.0, ulps=1e5),
-    Program("fft", lambda _, jnp: jnp.fft.fft, lambda d: normals(d, MILLION), 1.0),
+    Program("sort", lambda _, jnp: jnp.sort, lambda d: normals(d, MILLION), 1.0, plain=True),
+    Program(
+        "cumsum",
+        lambda _, jnp: jnp.cumsum,
+        lambda d: normals(d, MILLION),
+        1.0,
+        ulps=1e5,
+        plain=True,
+    ),
+    Program("fft", lambda _, jnp: jnp.fft.fft, lambda d: normals(d, MILLION), 1.0, plain=True),
     Program(
         "matmul",
         lambda _, jnp: jnp.matmul,
@@ -299,5 +328,6 @@ PROGRAMS = (
         1.0,
         smooth=True,
         ulps=1e4,
+        plain=True,
     ),
 )

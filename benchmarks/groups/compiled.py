@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from benchmarks.libraries import Library, library
-from benchmarks.programs import FLOATS, PROGRAMS, Function, Program
+from benchmarks.programs import PROGRAMS, Function, Program
 from benchmarks.rows import OURS, Contender, Row
 
 FIRST_CALLS = True
-ONE_PRECISION = {"permutation"}  # draws integers
+LIBRARIES = {OURS: OURS, "jax": "jax", "numpy": "numpy"}
 
 
 def rows() -> list[Row]:
@@ -18,13 +18,13 @@ def rows() -> list[Row]:
         Row(
             f"{program.id}-{dtype[5:]}",
             f"jit({program.id})",
-            partial(contenders, program, dtype, {OURS: OURS, "jax": "jax"}),
+            partial(contenders, program, dtype, LIBRARIES),
             program.goal_for(dtype),
             of="jax",
             ulps=program.ulps,
         )
         for program in PROGRAMS
-        for dtype in FLOATS[: 1 if program.id in ONE_PRECISION else 2]
+        for dtype in program.dtypes
     ]
 
 
@@ -33,17 +33,20 @@ def contenders(
 ) -> dict[str, Contender]:
     """Make the program, or its gradient, a contender of each library that is installed."""
     inputs = program.inputs(dtype)
-    found = {name: library(wanted) for name, wanted in libraries.items()}
+    wanted = libraries if program.plain else {k: v for k, v in libraries.items() if k != "numpy"}
+    found = {name: library(lib) for name, lib in wanted.items()}
     return {name: compiled(lib, program, inputs, grad=grad) for name, lib in found.items() if lib}
 
 
 def compiled(lib: Library, program: Program, inputs: tuple[Any, ...], *, grad: bool) -> Contender:
     """Jit the program in a library, its inputs there already."""
     function = program.write(lib.root, lib.numpy)
+    args = [lib.asarray(x) for x in inputs]
+    if lib.root is None:
+        return Contender(partial(function, *args))
     if grad:
         function = lib.root.grad(summed(lib, function))
     jitted = lib.root.jit(function)
-    args = [lib.asarray(x) for x in inputs]
     return Contender(lambda: lib.wait(jitted(*args)))
 
 
