@@ -224,7 +224,7 @@ CONTRACT = (
     ),
     Row(
         "complex_special_values",
-        "exp, log, sqrt and their like of complex infinities, zeros and NaN",
+        "exp, log, sqrt, sin, atanh and their like of complex zeros and infinities",
         "those of C99 Annex G",
         STANDARD,
         "the standard refers to them",
@@ -283,7 +283,7 @@ CONTRACT = (
     Row(
         "derivatives_at_kinks",
         "the derivative of abs, maximum, relu, where at a kink",
-        "JAX's value: 0 for abs, half to each of two equal operands, 0 for relu",
+        "JAX's value: 1 for abs, half to each of two equal operands, 0 for relu",
         JAX,
         "any subgradient would do; programs rely on the same one",
         EVERYWHERE,
@@ -297,7 +297,7 @@ CONTRACT = (
         "NaN where a derivative exists poisons a whole gradient",
         OWN_ENGINES,
         (*DERIVATIVES, "numpy.power"),
-        on_jax="NaN for some orders",
+        on_jax="NaN from the first of x**0.0 on, and from the third of x**2.0 on",
     ),
     Row(
         "products_with_zeros",
@@ -305,9 +305,8 @@ CONTRACT = (
         "the product of the other elements",
         OWN,
         "dividing the product by the element would give NaN",
-        OWN_ENGINES,
+        EVERYWHERE,
         (*DERIVATIVES, "numpy.prod", "numpy.cumprod"),
-        on_jax="right for prod, NaN for cumprod at order 2",
     ),
     # ---- random numbers
     Row(

@@ -80,13 +80,21 @@ def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, 
 
 def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
     """Make the promoting function of a unary primitive; `floating`: integers are cast first."""
+    keeps_weak = prim.keeps_weak
 
     def op(x: Any, /) -> Array:
         if type(x) is Array and is_staging() is EVAL:
             raw = x.raw
             if type(raw) is ndarray:
                 kernel, dtype = prim.numpy_kernel, raw.dtype
-                if kernel is not None and dtype.num < HALF and (not floating or dtype.kind in "fc"):
+                # What a comparison makes of a neutral number is at home on the ambient backend.
+                strong = keeps_weak or not x.weak or raw.shape
+                if (
+                    strong
+                    and kernel is not None
+                    and dtype.num < HALF
+                    and (not floating or dtype.kind in "fc")
+                ):
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(raw)
@@ -94,7 +102,7 @@ def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
                         if token is not None:
                             reset_errors(token)
                     return Array(
-                        out if type(out) is ndarray else np.asarray(out), x.weak and prim.keeps_weak
+                        out if type(out) is ndarray else np.asarray(out), x.weak and keeps_weak
                     )
         if not isinstance(x, Array):
             x = lift(x, None, prim.name)
@@ -119,6 +127,7 @@ def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Arra
                     b, weak, same = y, x.weak, dtype.kind in KEEPS.get(type(y), "")
                 if (
                     same
+                    and (keeps_weak or not weak or a.shape)
                     and kernel is not None
                     and dtype.num < HALF
                     and (not floating or dtype.kind in "fc")

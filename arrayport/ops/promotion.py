@@ -10,8 +10,8 @@ import numpy as np
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.trace import backend_of
-from arrayport.ops.structure import broadcast_to, convert
+from arrayport.core.trace import backend_of, neutral
+from arrayport.ops.structure import broadcast_to, convert, full_p
 
 SCALARS = (bool, int, float, complex)
 KEEPS = {
@@ -38,7 +38,7 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
         return x
     if type(x) in SCALARS:
         made = scalar(x)
-        return made if made.weak or home is None else Array(home.asarray(made.raw))
+        return made if made.weak else Array((home or backends.ambient()).asarray(made.raw))
     if isinstance(x, np.ndarray | np.generic):
         return from_host(np.asarray(x), home)
     for number in SCALARS:  # subclasses, such as an IntEnum
@@ -75,6 +75,22 @@ def lift_all(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     return [lift(x, home, name) for x in xs]
 
 
+def settle(xs: Sequence[Array]) -> list[Array]:
+    """Bring what is neutral to the backend of the others."""
+    home = home_of(*xs)
+    if home is None:
+        return list(xs)
+    return [placed(x, home) if neutral(x) else x for x in xs]
+
+
+def placed(x: Array, home: backends.Backend) -> Array:
+    """Bring a number on the host to a backend, of which JAX notes weakness on the value itself."""
+    if not x.weak:
+        return Array(home.asarray(x.raw))
+    params = {"shape": (), "value": x.raw.item(), "dtype": x.dtype, "weak": True}
+    return home.execute(full_p, (), params)
+
+
 def promote(x: Any, y: Any) -> tuple[Array, Array]:
     """Give two operands one dtype and one shape by NumPy's rules; a 0-d operand stays 0-d."""
     if not isinstance(x, Array):
@@ -98,7 +114,7 @@ def promote(x: Any, y: Any) -> tuple[Array, Array]:
 
 def promote_dtypes(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     """Give any number of operands one dtype."""
-    arrays = lift_all(xs, name)
+    arrays = settle(lift_all(xs, name))
     dtype, weak = dtypes.result_type(*[(x.dtype, x.weak) for x in arrays])
     return [convert(x, dtype, weak or x.weak) for x in arrays]
 
@@ -128,4 +144,4 @@ def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_together(*xs: Array) -> list[Array]:
     """Broadcast all to one shape by NumPy's rules."""
     shape = common_shape(*[x.shape for x in xs])
-    return [broadcast_to(x, shape) for x in xs]
+    return [broadcast_to(x, shape) for x in settle(xs)]

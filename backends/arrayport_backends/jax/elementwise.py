@@ -55,6 +55,13 @@ def turned(real: Kernel, f: Kernel, *, back: bool) -> Kernel:
     return kernel
 
 
+def complex_exp(x: Any) -> Any:
+    """Exponentiate; XLA knows no limit at infinities without an angle."""
+    a, b = lax.real(x), lax.imag(x)
+    limit = jnp.where(a < 0, 0, complex(np.inf, np.nan)).astype(x.dtype)
+    return jnp.where(jnp.isinf(a) & ~jnp.isfinite(b), limit, lax.exp(x))
+
+
 cosh = reflected(lax.cosh, "even")
 atanh = reflected(lax.atanh, "odd")
 
@@ -130,7 +137,7 @@ ROWS: Mapping[Primitive, Kernel] = {
     ops.sqrt_p: reflected(lax.sqrt),
     ops.rsqrt_p: lax.rsqrt,
     ops.cbrt_p: lax.cbrt,
-    ops.exp_p: reflected(lax.exp),
+    ops.exp_p: reflected(by_kind("c", complex_exp, lax.exp)),
     ops.exp2_p: lax.exp2,
     ops.expm1_p: lax.expm1,
     ops.log_p: lax.log,

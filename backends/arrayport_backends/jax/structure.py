@@ -15,17 +15,19 @@ from arrayport.ops import structure as ops
 
 
 def convert(x: Any, dtype: np.dtype[Any], weak: bool) -> Any:
-    """Cast; XLA saturates. What is strong cannot be made weak: JAX has no public way."""
+    """Cast; XLA saturates. A strong float cannot be made weak: JAX has no public way."""
     if x.dtype.kind == "c" and dtypes.kind(dtype) != "c":
         x = x != 0 if dtype == np.bool_ else lax.real(x)
     if weak and x.dtype == np.bool_:
         x = jnp.where(x, 1, 0)
+    if weak and dtypes.kind(dtype) == "f" and dtypes.kind(x.dtype) in "iu":
+        x = x * 1.0
+        if x.dtype == dtype:
+            return x
     if weak and x.weak_type:
         if x.dtype == dtype:
             return x
-        if dtypes.kind(dtype) == "f" and dtypes.kind(x.dtype) in "iu":
-            x = x * 1.0
-        elif dtypes.kind(dtype) == "c":
+        if dtypes.kind(dtype) == "c":
             x = lax.complex(x * 1.0, 0.0 * x)
         if x.dtype == dtype:
             return x

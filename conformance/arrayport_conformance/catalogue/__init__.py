@@ -1,0 +1,36 @@
+"""The catalogue: a row for every public callable, or the reason why it has none."""
+
+from __future__ import annotations
+
+from arrayport_conformance.catalogue import (
+    control,
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    linalg,
+    products,
+    random,
+    reductions,
+    shapes,
+    sorting,
+)
+from arrayport_conformance.catalogue.exclusions import EXCLUDED
+from arrayport_conformance.catalogue.rows import Row
+
+FAMILIES = (
+    elementwise,
+    reductions,
+    shapes,
+    creation,
+    indexing,
+    products,
+    sorting,
+    linalg,
+    convolution,
+    random,
+    control,
+)
+ROWS: tuple[Row, ...] = tuple(row for family in FAMILIES for row in family.ROWS)
+
+__all__ = ["EXCLUDED", "FAMILIES", "ROWS", "Row"]

@@ -1,0 +1,137 @@
+"""Rows of functions that read and write parts of arrays."""
+
+from __future__ import annotations
+
+from arrayport_conformance.catalogue.rows import FLOATS, REALS, B, I, Row, X, case, rows
+
+SIZES = "its output's shape depends on values"
+A_FEW = ("float32", "float64", "int32")
+
+ROWS = (
+    Row(
+        "numpy.take",
+        (
+            case(X(4, 3), I(2, below=4), axis=0),
+            case(X(5), I(2, 2, below=5)),
+            case(X(4, 3), I(below=3), axis=1),
+        ),
+        A_FEW,
+        0,
+    ),
+    Row(
+        "numpy.take_along_axis",
+        (case(X(3, 4), I(3, 2, below=4), 1), case(X(3, 4), I(1, 4, below=3), 0)),
+        A_FEW,
+        0,
+    ),
+    Row(
+        "numpy.where",
+        (case(B(2, 3), X(2, 3), X(2, 3)), case(B(3), X(2, 3), 1.5), case(B(2, 1), X(3), X(2, 3))),
+        REALS,
+        0,
+    ),
+    Row("numpy.choose", (case(I(3, below=2), [X(3), X(3)]),), A_FEW, 0),
+    Row("numpy.select", (case([B(3), B(3)], [X(3), X(3)], 0),), A_FEW, 0),
+    Row("numpy.compress", (case([True, False, True], X(3)),), A_FEW, 0),
+    Row("numpy.extract", (case(B(3), X(3)),), A_FEW, 0, not_batchable=SIZES),
+    Row("numpy.delete", (case(X(5), 1),), A_FEW, 0),
+    Row(
+        "numpy.put",
+        (case(X(5), I(2, below=5), X(2), inplace=False),),
+        A_FEW,
+        0,
+    ),
+    Row(
+        "numpy.put_along_axis",
+        (case(X(3, 4), I(3, 1, below=4), X(3, 1), 1, inplace=False),),
+        A_FEW,
+        0,
+    ),
+    Row("numpy.fill_diagonal", (case(X(3, 3), 2.0, inplace=False),), FLOATS, 0),
+    *rows(
+        "numpy.diag_indices",
+        (case(3),),
+        dtypes=("float32",),
+        ulps=0,
+        not_differentiable="its output is indices",
+    ),
+    *rows(
+        "numpy.diag_indices_from numpy.tril_indices_from numpy.triu_indices_from",
+        (case(X(3, 3)),),
+        dtypes=("float32",),
+        ulps=0,
+        not_differentiable="its output is indices",
+    ),
+    Row(
+        "numpy.indices",
+        (case((2, 3)),),
+        ("float32",),
+        0,
+        not_differentiable="its output is indices",
+    ),
+    Row("lax.slice", (case(X(4, 5), (1, 0), (3, 5)), case(X(6), (0,), (6,), (2,))), A_FEW, 0),
+    Row("lax.slice_in_dim", (case(X(4, 5), 1, 3), case(X(4, 5), 0, 5, 2, 1)), A_FEW, 0),
+    Row("lax.dynamic_slice", (case(X(4, 5), (I(below=3), I(below=3)), (2, 3)),), A_FEW, 0),
+    Row("lax.dynamic_slice_in_dim", (case(X(4, 5), I(below=4), 2),), A_FEW, 0),
+    Row(
+        "lax.dynamic_index_in_dim",
+        (case(X(4, 5), I(below=4)), case(X(4, 5), I(below=5), 1, False)),
+        A_FEW,
+        0,
+    ),
+    Row("lax.index_in_dim", (case(X(4, 5), 2), case(X(4, 5), 1, 1, False)), A_FEW, 0),
+    Row("lax.index_take", (case(X(4, 5), (I(2, below=4),), (0,)),), A_FEW, 0),
+    Row(
+        "lax.dynamic_update_slice",
+        (case(X(4, 5), X(2, 3), (I(below=3), I(below=3))),),
+        A_FEW,
+        0,
+    ),
+    *rows("lax.dynamic_update_slice_in_dim", (case(X(4, 5), X(2, 5), I(below=3), 0),), ulps=0),
+    *rows("lax.dynamic_update_index_in_dim", (case(X(4, 5), X(1, 5), I(below=4), 0),), ulps=0),
+    Row(
+        "numpy.tril_indices",
+        (case(3),),
+        ("float32",),
+        0,
+        not_differentiable="its output is indices",
+    ),
+    Row(
+        "numpy.triu_indices",
+        (case(3),),
+        ("float32",),
+        0,
+        not_differentiable="its output is indices",
+    ),
+    Row(
+        "numpy.nonzero",
+        (case(X(2, 3)),),
+        REALS,
+        0,
+        not_differentiable="its output is indices",
+        not_batchable=SIZES,
+    ),
+    Row(
+        "numpy.argwhere",
+        (case(X(2, 3)),),
+        REALS,
+        0,
+        not_differentiable="its output is indices",
+        not_batchable=SIZES,
+    ),
+    Row(
+        "numpy.flatnonzero",
+        (case(X(2, 3)),),
+        REALS,
+        0,
+        not_differentiable="its output is indices",
+        not_batchable=SIZES,
+    ),
+    *rows(
+        "numpy.interp",
+        (case(X(3), X(4, domain="sorted"), X(4)),),
+        dtypes=FLOATS,
+        ulps=64,
+        of_largest=True,
+    ),
+)

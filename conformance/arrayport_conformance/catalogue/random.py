@@ -1,0 +1,80 @@
+"""Rows of functions of random keys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arrayport_conformance.catalogue.rows import Operand, Row, X, case, rows
+
+NOTHING = "its operand is a key"
+KEY = Operand((2,), dtype="uint32", below=2**31)
+
+ROWS = (
+    Row(
+        "random.PRNGKey",
+        (case(0), case(2**31 - 1), case(-1)),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+    Row("random.split", (case(KEY), case(KEY, 3)), ("float32",), 0, not_differentiable=NOTHING),
+    Row("random.fold_in", (case(KEY, 7),), ("float32",), 0, not_differentiable=NOTHING),
+    Row(
+        "random.bits",
+        (case(KEY, (5,)), case(KEY, (2, 3), "uint8"), case(KEY, (3,), "uint64")),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+    Row(
+        "random.uniform",
+        (case(KEY, (5,)), case(KEY, (2, 3), "float32", -1.0, 2.0), case(KEY, (), "float16")),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+    Row(
+        "random.randint",
+        (case(KEY, (5,), 0, 10), case(KEY, (2, 3), -5, 6, "int32")),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+    Row(
+        "random.permutation",
+        (case(KEY, 6), case(KEY, np.arange(10.0))),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+    Row("random.bernoulli", (case(KEY, 0.3, (5,)),), ("float32",), 0, not_differentiable=NOTHING),
+    *rows(
+        "random.normal random.exponential random.gumbel random.logistic random.laplace "
+        "random.cauchy random.rademacher",
+        (case(KEY, (5,)), case(KEY, (2, 3), "float32")),
+        dtypes=("float32",),
+        ulps=16,
+        not_differentiable=NOTHING,
+    ),
+    Row(
+        "random.truncated_normal",
+        (case(KEY, -1.0, 2.0, (5,)),),
+        ("float32",),
+        64,
+        not_differentiable=NOTHING,
+    ),
+    Row(
+        "random.categorical",
+        (case(KEY, X(4, fixed=True)), case(KEY, X(3, 4, fixed=True))),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+    Row(
+        "random.choice",
+        (case(KEY, 5, (3,)), case(KEY, np.arange(4.0), (2,), False)),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+    ),
+)

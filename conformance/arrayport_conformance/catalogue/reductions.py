@@ -1,0 +1,131 @@
+"""Rows of functions that reduce or accumulate along axes."""
+
+from __future__ import annotations
+
+from arrayport_conformance.catalogue.rows import (
+    ANY,
+    APART,
+    FLOATS,
+    NUMBERS,
+    POSITIVE,
+    REALS,
+    B,
+    Case,
+    Row,
+    X,
+    case,
+    rows,
+)
+
+CHOICE = "its output is boolean"
+PLACES = "its output is an index"
+
+
+def over(domain: str) -> tuple[Case, ...]:
+    """State calls over all axes, one axis, two axes, and with the axes kept."""
+    x = X(2, 3, domain=domain)
+    return (
+        case(x),
+        case(x, axis=1),
+        case(x, axis=(0, 1), keepdims=True),
+        case(X(4, domain=domain), axis=-1),
+    )
+
+
+def along(domain: str) -> tuple[Case, ...]:
+    """State calls along one axis, and over the flattened array."""
+    return case(X(2, 3, domain=domain)), case(X(2, 3, domain=domain), axis=0), case(X(4), axis=-1)
+
+
+def lax_over(domain: str) -> tuple[Case, ...]:
+    """State calls of lax's reductions."""
+    return case(X(2, 3, domain=domain), axes=(0,)), case(X(2, 3, domain=domain), axes=(0, 1))
+
+
+ROWS = (
+    *rows("numpy.sum", over(APART), dtypes=ANY, ulps=8, of_largest=True),
+    Row("numpy.prod", over(APART), NUMBERS, ulps=16),
+    *rows("numpy.mean", over(APART), dtypes=NUMBERS, ulps=8, of_largest=True),
+    *rows("numpy.max numpy.min numpy.amax numpy.amin", over(APART), dtypes=REALS),
+    *rows("numpy.ptp", over(APART), dtypes=REALS),
+    *rows("numpy.var numpy.std", over(APART), dtypes=FLOATS, ulps=64, of_largest=True),
+    *rows("numpy.all numpy.any", over(APART), dtypes=ANY, not_differentiable=CHOICE),
+    *rows("numpy.argmax numpy.argmin", along(APART), dtypes=REALS, not_differentiable=PLACES),
+    *rows("numpy.count_nonzero", over(APART), dtypes=ANY, not_differentiable=PLACES),
+    *rows("numpy.cumsum", along(APART), dtypes=NUMBERS, ulps=8, of_largest=True),
+    Row("numpy.cumprod", along(APART), NUMBERS, ulps=16),
+    Row("numpy.cumulative_sum", (case(X(4)), case(X(2, 3), axis=1)), REALS, 8, of_largest=True),
+    Row("numpy.cumulative_prod", (case(X(4)), case(X(2, 3), axis=1)), REALS, 16),
+    *rows(
+        "numpy.nansum numpy.nanmean numpy.nanmax numpy.nanmin numpy.nanprod numpy.nanvar "
+        "numpy.nanstd",
+        over(APART),
+        ulps=64,
+        of_largest=True,
+    ),
+    *rows(
+        "numpy.nanmedian numpy.nancumsum numpy.nancumprod",
+        (case(X(2, 3, domain=APART)), case(X(4, domain=APART), axis=0)),
+        ulps=16,
+        of_largest=True,
+    ),
+    *rows(
+        "numpy.nanargmax numpy.nanargmin", along(APART), dtypes=FLOATS, not_differentiable=PLACES
+    ),
+    *rows("numpy.nanquantile", (case(X(5, domain=APART), 0.3),), ulps=16, of_largest=True),
+    *rows("numpy.nanpercentile", (case(X(5, domain=APART), 30.0),), ulps=16, of_largest=True),
+    Row("numpy.minmax", over(APART)[:2], REALS),
+    *rows("numpy.median", over(APART)[:2], ulps=8),
+    Row("numpy.quantile", (case(X(5, domain=APART), 0.3),), ulps=16, of_largest=True),
+    Row("numpy.percentile", (case(X(5, domain=APART), 30.0),), ulps=16, of_largest=True),
+    Row("numpy.average", (case(X(2, 3)), case(X(2, 3), 1)), ulps=16, of_largest=True),
+    Row("numpy.diff", (case(X(2, 4)), case(X(5), 2)), REALS, of_largest=True),
+    Row("numpy.ediff1d", (case(X(5)),), FLOATS, of_largest=True),
+    Row("numpy.trapezoid", (case(X(5)),), FLOATS, 16, of_largest=True),
+    Row("numpy.gradient", (case(X(5)),), FLOATS, 16, of_largest=True),
+    Row("numpy.cov", (case(X(2, 5)),), FLOATS, 64, of_largest=True),
+    Row("numpy.corrcoef", (case(X(2, 5)),), FLOATS, 64, of_largest=True),
+    # ---- lax
+    *rows("lax.reduce_sum", lax_over(APART), dtypes=NUMBERS, ulps=8, of_largest=True),
+    *rows("lax.reduce_max lax.reduce_min", lax_over(APART), dtypes=REALS),
+    *rows("lax.reduce_prod", lax_over(APART), dtypes=NUMBERS, ulps=16),
+    *rows(
+        "lax.reduce_and lax.reduce_or",
+        (case(B(2, 3), axes=(0,)),),
+        dtypes=("bool",),
+        not_differentiable=CHOICE,
+    ),
+    Row(
+        "lax.reduce_xor",
+        (case(X(2, 3), axes=(0,)),),
+        ("int32", "uint8"),
+        not_differentiable="it works on integers",
+    ),
+    *rows(
+        "lax.argmax lax.argmin",
+        (case(X(2, 3, domain=APART), 1, "int32"),),
+        dtypes=REALS,
+        not_differentiable=PLACES,
+    ),
+    *rows("lax.cumsum", (case(X(2, 3), axis=1), case(X(4), reverse=True)), ulps=8, of_largest=True),
+    *rows("lax.cumprod", (case(X(2, 3), axis=1), case(X(4), reverse=True)), ulps=16),
+    *rows("lax.cummax lax.cummin", (case(X(2, 3, domain=APART), axis=1), case(X(4, domain=APART)))),
+    *rows(
+        "lax.cumlogsumexp",
+        (case(X(2, 3), axis=1), case(X(4), reverse=True)),
+        ulps=32,
+        of_largest=True,
+    ),
+    # ---- neural
+    *rows(
+        "nn.softmax nn.log_softmax",
+        (case(X(2, 3)), case(X(2, 3), axis=0)),
+        ulps=64,
+        of_largest=True,
+    ),
+    Row("nn.logsumexp", over(APART), ulps=32, of_largest=True),
+    Row("nn.standardize", (case(X(2, 5)),), ulps=256, of_largest=True),
+    Row("nn.glu", (case(X(2, 4)),), ulps=64, of_largest=True),
+    Row("scipy.special.logsumexp", over(APART), ulps=32, of_largest=True),
+    Row("lax.logsumexp", over(POSITIVE), ulps=32, of_largest=True),
+)

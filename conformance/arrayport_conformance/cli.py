@@ -1,0 +1,172 @@
+"""The command `arrayport`: doctor and verify."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from arrayport_conformance import doctor, names, verify
+from arrayport_conformance.reports import duration, print_table
+
+AGREES, DISAGREES, USAGE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or 1 for a disagreement or a gap, or 2 for a wrong call."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except verify.UsageError as e:
+        print(f"arrayport: {e}", file=sys.stderr)
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="arrayport", description="Look at this installation, and compare backends."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    looks = commands.add_parser("doctor", help="what is installed, what is missing, what it takes")
+    looks.add_argument("--rules", action="store_true", help="primitives x rules x backends")
+    looks.add_argument("--names", action="store_true", help="which of JAX's names exist")
+    looks.add_argument("--json", action="store_true", help="print JSON")
+    looks.set_defaults(run=_doctor)
+
+    runs = commands.add_parser("verify", help="run a function on every backend and compare")
+    runs.add_argument("target", metavar="FILE.py[:function]")
+    runs.add_argument(
+        "--backends",
+        default=[],
+        type=lambda text: [name for name in text.split(",") if name],
+        metavar="NAME,...",
+        help="run these only",
+    )
+    runs.add_argument("--json", metavar="FILE|-", help="write the results as JSON")
+    runs.set_defaults(run=_verify)
+    return parser
+
+
+# ---- doctor
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    if options.rules:
+        return _rules(options.json)
+    if options.names:
+        return _names(options.json)
+    found = doctor.installation()
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return AGREES
+    print(f"arrayport {found['arrayport']}, Python {found['python']}, {found['platform']}")
+    x64 = "on" if found["enable_x64"] else "off"
+    print(f"default backend: {found['default backend']}; 64-bit types: {x64}\n")
+    print_table(
+        ("backend", "state", "version", "devices", "to do"),
+        [
+            (s["name"], s["state"], s["version"], ", ".join(s["devices"]), s["advice"])
+            for s in found["backends"]
+        ],
+    )
+    print()
+    print_table(
+        ("package", "version", "used for", "to do"),
+        [(p["name"], p["version"], p["used_for"], p["advice"]) for p in found["packages"]],
+    )
+    return AGREES
+
+
+def _rules(as_json: bool) -> int:
+    states, present = doctor.rule_states()
+    counts = doctor.rule_counts(states, present)
+    gaps = {state.primitive: state.gaps for state in states if state.gaps}
+    if as_json:
+        found = {
+            "primitives": [asdict(state) for state in states],
+            "backends": present,
+            "counts": [
+                dict(zip(("rule", "stated", "refused", "gaps"), c, strict=True)) for c in counts
+            ],
+            "derivatives": doctor.derivative_counts(states),
+        }
+        print(json.dumps(found, indent=2))
+        return DISAGREES if gaps else AGREES
+    print(f"{len(states)} primitives on {', '.join(present)}\n")
+    print_table(
+        ("rule", "stated", "refused", "gaps"),
+        [(rule, *map(str, numbers)) for rule, *numbers in counts],
+    )
+    kinds = doctor.derivative_counts(states)
+    print("\nderivatives: " + ", ".join(f"{n} {kind}" for kind, n in kinds.items()))
+    refusals = [(s.primitive, *item) for s in states for item in s.refusals.items()]
+    print("\nrefusals and their reasons")
+    print_table(("primitive", "rule", "reason"), refusals)
+    if gaps:
+        print("\ngaps")
+        print_table(("primitive", "missing"), [(p, ", ".join(g)) for p, g in gaps.items()])
+        return DISAGREES
+    print("\nno gap")
+    return AGREES
+
+
+def _names(as_json: bool) -> int:
+    states = names.name_states()
+    if as_json:
+        print(json.dumps([asdict(state) for state in states], indent=2))
+        return AGREES
+    print_table(
+        ("module", "present", "missing"),
+        [(s.module, str(len(s.present)), str(len(s.missing))) for s in states],
+    )
+    for state in states:
+        if state.missing:
+            print(f"\nmissing from {state.module}: {', '.join(state.missing)}")
+    return AGREES
+
+
+# ---- verify
+
+
+def _verify(options: argparse.Namespace) -> int:
+    subject = verify.load(options.target)
+    report = verify.verify(subject, options.backends)
+    text = json.dumps(report.as_json(), indent=2)
+    if options.json == "-":
+        print(text)
+    else:
+        _print_report(report)
+        if options.json:
+            Path(options.json).write_text(text + "\n", "utf-8")
+    return AGREES if report.agrees else DISAGREES
+
+
+def _print_report(report: verify.Report) -> None:
+    print(f"{report.file}:{report.function}, tolerance {report.tolerance}\n")
+    shown = [run for run in report.runs if run.verdict in {"reference", "agrees", "disagrees"}]
+    if shown:
+        print_table(
+            ("backend", "run", "verdict", "largest error", "dtype", "time"),
+            [
+                (r.backend, r.kind, r.verdict, r.detail, r.dtype, duration(r.seconds or 0))
+                for r in shown
+            ],
+        )
+    skipped: dict[str, list[str]] = {}
+    for run in report.runs:
+        if run.verdict == "skipped":
+            skipped.setdefault(run.detail, []).append(f"{run.backend} {run.kind}")
+    for reason, which in skipped.items():
+        print(f"\nno gradient ({', '.join(which)}): {reason}")
+    for run in report.runs:
+        if run.verdict == "failed":
+            print(f"\n{run.backend} {run.kind} failed: {run.detail}")
+    if report.agrees:
+        print("\nevery backend agrees")
+    else:
+        bad = [f"{r.backend} {r.kind}" for r in report.runs if r.verdict in {"disagrees", "failed"}]
+        print(f"\nnot in agreement: {', '.join(bad)}")

@@ -1,0 +1,463 @@
+"""The laws: what must hold of every callable of the catalogue, on every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import reject
+
+import arrayport as ap
+from arrayport.core import backend as backends
+from arrayport.core import dtypes
+from arrayport.core.array import Array, aval_of
+from arrayport.core.primitive import Holder, Primitive
+from arrayport.core.program import (
+    Eqn,
+    Literal,
+    Program,
+    Var,
+    check_program,
+    eval_program,
+    inner_programs,
+)
+from arrayport.core.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from arrayport.passes.fold import fold
+from arrayport.passes.prune import prune
+from arrayport.passes.share import share
+from arrayport_conformance.agreement import Ulps, compare
+from arrayport_conformance.catalogue.rows import Call, Operand, Row, fill
+
+SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 1e30, -1e30)
+SPECIAL_PAIRS = (0.0, -0.0, 1.0, -1.5, 2.0, np.inf, -np.inf, np.nan)
+STEP = 1e-5  # of central differences in float64
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A call as a function of those of its arrays that laws batch and differentiate."""
+
+    function: Callable[..., Any]
+    operands: tuple[Any, ...]
+
+    def smooth(self) -> Bound:
+        """Make it a function of what has derivatives alone, operands and outputs."""
+        places = [i for i, x in enumerate(self.operands) if dtypes.is_inexact(x.dtype)]
+
+        def function(*ys: Any) -> list[Any]:
+            xs = list(self.operands)
+            for i, y in zip(places, ys, strict=True):
+                xs[i] = y
+            outs = tree_leaves(self.function(*xs))
+            return [o for o in outs if dtypes.is_inexact(o.dtype)]
+
+        return Bound(function, tuple(self.operands[i] for i in places))
+
+
+def bind(call: Call, function: Callable[..., Any], place: Callable[[Any], Any]) -> Bound:
+    """Put a call's arrays where `place` brings them."""
+    stated, tree = tree_flatten((call.case.args, call.case.kwargs), is_leaf=_atomic)
+    leaves = tree_flatten((call.args, call.kwargs), is_leaf=_atomic)[0]
+    leaves = [place(x) if isinstance(x, np.ndarray) else x for x in leaves]
+    free = [i for i, s in enumerate(stated) if isinstance(s, Operand) and not s.fixed]
+
+    def bound(*xs: Any) -> Any:
+        full = list(leaves)
+        for i, x in zip(free, xs, strict=True):
+            full[i] = x
+        args, kwargs = tree_unflatten(tree, full)
+        return function(*args, **kwargs)
+
+    return Bound(bound, tuple(leaves[i] for i in free))
+
+
+def _atomic(x: Any) -> bool:
+    return not isinstance(x, list | tuple | dict)
+
+
+@cache
+def resolve(path: str) -> Any:
+    """Import what a dotted path names."""
+    names = path.split(".")
+    for count in range(len(names), 0, -1):
+        try:
+            found = import_module(".".join(names[:count]))
+        except ImportError:
+            continue
+        for name in names[count:]:
+            found = getattr(found, name)
+        return found
+    raise ImportError(path)
+
+
+def ours(row: Row, call: Call) -> Bound:
+    """Make the call of arrayport's function, its arrays on the ambient backend."""
+    return bind(call, resolve(f"arrayport.{row.function}"), ap.numpy.asarray)
+
+
+# ---- references
+
+
+def reference_name(row: Row) -> str:
+    """Name what a row is compared with; empty if nothing that is installed can say."""
+    if row.no_reference:
+        return ""
+    if find_spec("jax") is not None and not row.contract:
+        return f"jax.{row.function}"
+    return row.numpy or (row.function if row.function.startswith("numpy.") else "")
+
+
+def _reference(row: Row, call: Call) -> tuple[Bound, bool] | None:
+    name = reference_name(row)
+    if not name:
+        return None
+    exact = name.startswith("jax.")
+    if exact:
+        backends.get("jax")  # then its switch for 64-bit types is ours
+    place = resolve("jax.numpy.asarray") if exact else lambda x: x
+    return bind(call, resolve(name), place), exact
+
+
+# ---- the laws of calls: each takes a row and a call, the backend being the ambient one
+
+
+def value(row: Row, call: Call) -> None:
+    """Require the reference's outputs: as many, their shapes, dtypes, weak types, values."""
+    found = ours(row, call)
+    out = found.function(*found.operands)
+    known = _reference(row, call)
+    if known is None:
+        return
+    expected = known[0].function(*known[0].operands)
+    if known[1]:
+        weak = [bool(x.weak_type) for x in tree_leaves(expected)]
+        assert [x.weak_type for x in tree_leaves(out)] == weak, "weak types"
+        # A named tuple of JAX's is another type than ours.
+        _agree(row, tree_leaves(out), [np.asarray(x) for x in tree_leaves(expected)])
+    else:
+        # NumPy knows neither weak types nor 32-bit defaults: shapes and values are its word.
+        leaves = zip(tree_leaves(expected), tree_leaves(out), strict=True)
+        _agree(row, tree_leaves(out), [np.asarray(e).astype(o.dtype) for e, o in leaves])
+
+
+def jit(row: Row, call: Call) -> None:
+    """Require of the compiled call what the eager one gives: types, values, signs of zero."""
+    found = ours(row, call)
+    eager = found.function(*found.operands)
+    jitted = ap.jit(found.function)(*found.operands)
+    assert [aval_of(x) for x in tree_leaves(jitted)] == [aval_of(x) for x in tree_leaves(eager)]
+    _agree(row, jitted, eager)
+    for a, b in zip(tree_leaves(jitted), tree_leaves(eager), strict=True):
+        if dtypes.is_floating(a.dtype):
+            x, y = np.asarray(a), np.asarray(b)
+            np.testing.assert_array_equal(np.signbit(x)[(x == 0) & (y == 0)], np.signbit(y)[y == 0])
+
+
+def vmap(row: Row, call: Call) -> None:
+    """Require of the batched call a loop's results: all operands along axis 0, then one."""
+    found = ours(row, call)
+    if not found.operands:
+        return
+    other = tuple(_reversed(x) for x in found.operands)
+    pairs = list(zip(found.operands, other, strict=True))
+    expected = _stacked(found.function, found.operands, other)
+    out = ap.vmap(found.function)(*[_stack(p, 0) for p in pairs])
+    _agree(row, out, expected)
+    if len(pairs) > 1:
+        last = (*found.operands[:-1], other[-1])
+        axes = (*[None] * (len(pairs) - 1), len(pairs[-1][0].shape))
+        batched = (*found.operands[:-1], _stack(pairs[-1], axes[-1]))
+        out = ap.vmap(found.function, in_axes=axes)(*batched)
+        _agree(row, out, _stacked(found.function, found.operands, last))
+
+
+def _reversed(x: Any) -> Any:
+    """Another operand of the same domain: its elements in opposite order."""
+    host = np.asarray(x)
+    return ap.numpy.asarray(host.reshape(-1)[::-1].reshape(host.shape))
+
+
+def _stack(pair: Sequence[Any], axis: int | None) -> Any:
+    return ap.numpy.asarray(np.stack([np.asarray(x) for x in pair], axis or 0))
+
+
+def _stacked(function: Callable[..., Any], *calls: Sequence[Any]) -> Any:
+    outs = [function(*xs) for xs in calls]
+    return tree_map(lambda *xs: np.stack([np.asarray(x) for x in xs]), *outs)
+
+
+def inputs(row: Row, call: Call) -> None:
+    """Require that no input changes, whichever way the function is run."""
+    found = ours(row, call)
+    before = [np.array(x) for x in found.operands]
+    found.function(*found.operands)
+    ap.jit(found.function)(*found.operands)
+    smooth = found.smooth()
+    if smooth.operands and not row.not_differentiable:
+        outs, pull = ap.vjp(smooth.function, *smooth.operands)
+        pull([ap.numpy.ones_like(o) for o in outs])
+    for x, copy in zip(found.operands, before, strict=True):
+        np.testing.assert_array_equal(np.asarray(x), copy)
+
+
+# ---- derivatives
+
+
+def _wide(call: Call) -> Call:
+    """Cast a call's arrays to 64-bit floats."""
+
+    def wide(x: Any) -> Any:
+        if not isinstance(x, np.ndarray) or not dtypes.is_inexact(x.dtype):
+            return x
+        return x.astype(np.complex128 if dtypes.is_complex(x.dtype) else np.float64)
+
+    args, kwargs = tree_map(wide, (call.args, call.kwargs), is_leaf=_atomic)
+    return Call(args, kwargs, call.case)
+
+
+def _directions(xs: Sequence[Any], seed: int = 0) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    made = []
+    for x in xs:
+        drawn = rng.normal(size=x.shape)
+        if dtypes.is_complex(x.dtype):
+            drawn = drawn + 1j * rng.normal(size=x.shape)
+        made.append(ap.numpy.asarray(np.asarray(drawn).astype(x.dtype)))
+    return made
+
+
+def _dot(xs: Sequence[Any], ys: Sequence[Any]) -> float:
+    pairs = zip(xs, ys, strict=True)
+    return float(sum(np.sum(np.asarray(x) * np.asarray(y)).real for x, y in pairs))
+
+
+def _differences(function: Callable[..., Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """Central differences along a direction; a call whose two step sizes differ is at a kink."""
+
+    def at(step: float) -> list[Any]:
+        moved = [
+            [
+                ap.numpy.asarray(np.asarray(x) + s * np.asarray(t))
+                for x, t in zip(xs, ts, strict=True)
+            ]
+            for s in (step, -step)
+        ]
+        ahead, behind = (function(*m) for m in moved)
+        return [
+            (np.asarray(a) - np.asarray(b)) / (2 * step) for a, b in zip(ahead, behind, strict=True)
+        ]
+
+    fine, coarse = at(STEP), at(3 * STEP)
+    for a, b in zip(fine, coarse, strict=True):
+        if not np.all(np.isfinite(a)) or not np.allclose(a, b, rtol=1e-4, atol=1e-4 * _scale(a)):
+            reject()
+    return fine
+
+
+def _scale(x: Any) -> float:
+    return float(np.max(np.abs(x), initial=1e-3))
+
+
+def forward(row: Row, call: Call) -> None:
+    """Require that the jvp agrees with finite differences."""
+    found = ours(row, _wide(call)).smooth()
+    if not found.operands:
+        return
+    ts = _directions(found.operands)
+    _, pushed = ap.jvp(found.function, found.operands, tuple(ts))
+    for a, b in zip(pushed, _differences(found.function, found.operands, ts), strict=True):
+        np.testing.assert_allclose(np.asarray(a), b, rtol=1e-5, atol=1e-6 * max(1.0, _scale(b)))
+
+
+def reverse(row: Row, call: Call) -> None:
+    """Require that the vjp is the jvp transposed: <w, J t> = <J' w, t>."""
+    found = ours(row, _wide(call)).smooth()
+    if not found.operands:
+        return
+    ts = _directions(found.operands)
+    outs, pushed = ap.jvp(found.function, found.operands, tuple(ts))
+    ws = _directions(outs, 1)
+    _, pull = ap.vjp(found.function, *found.operands)
+    pulled = pull(ws)
+    assert [x.shape for x in pulled] == [x.shape for x in found.operands]
+    a, b = _dot(ws, pushed), _dot(pulled, ts)
+    size = sum(float(np.sum(np.abs(np.asarray(x)))) for x in pushed) + abs(a)
+    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10 * max(1.0, size))
+
+
+def second(row: Row, call: Call) -> None:
+    """Require that the jvp of the vjp agrees with the vjp's finite differences."""
+    found = ours(row, _wide(call)).smooth()
+    if not found.operands:
+        return
+    outs = found.function(*found.operands)
+    ws, ts = _directions(outs, 1), _directions(found.operands)
+
+    def gradient(*xs: Any) -> list[Any]:
+        return list(ap.vjp(found.function, *xs)[1](ws))
+
+    _, pushed = ap.jvp(gradient, found.operands, tuple(ts))
+    for a, b in zip(pushed, _differences(gradient, found.operands, ts), strict=True):
+        np.testing.assert_allclose(np.asarray(a), b, rtol=1e-5, atol=1e-6 * max(1.0, _scale(b)))
+
+
+_jax_pulls: dict[str, Callable[..., Any]] = {}
+
+
+def gradients(row: Row, call: Call) -> None:
+    """Require that the vjp is JAX's, with its dtypes."""
+    if not reference_name(row).startswith("jax."):
+        return
+    found = ours(row, call).smooth()
+    if not found.operands:
+        return
+    known = _reference(row, call)
+    assert known is not None
+    expected = known[0].smooth()
+    ws = _directions(found.function(*found.operands), 1)
+    pulled = ap.vjp(found.function, *found.operands)[1](ws)
+    jax: Any = resolve("jax")
+    # One compilation for each shape, where JAX's eager vjp compiles every operation.
+    wanted = jax.jit(lambda xs, cts: jax.vjp(expected.function, *xs)[1](cts))(
+        expected.operands, [np.asarray(w) for w in ws]
+    )
+    wanted = [np.asarray(x) for x in wanted]
+    assert [x.dtype for x in pulled] == [x.dtype for x in wanted]
+    for a, b in zip(pulled, wanted, strict=True):
+        if np.all(np.isfinite(b)):
+            difference = compare(a, b, Ulps(8 * max(row.ulps, 4), of_largest=True))
+            assert difference.agrees, f"{difference}:\n{a}\n{b}"
+
+
+# ---- special values
+
+
+def special(row: Row, dtype: str) -> None:
+    """Require of zeros, infinities and NaN what the reference gives, signs of zero included."""
+    count = sum(isinstance(x, Operand) for x in row.cases[0].args)
+    values = SPECIALS if count == 1 else SPECIAL_PAIRS
+    grids = np.meshgrid(*[np.array(values, dtype)] * count, indexing="ij")
+    rest = [x for x in row.cases[0].args if not isinstance(x, Operand)]
+    call = Call((*[g.reshape(-1) for g in grids], *rest), row.cases[0].kwargs, row.cases[0])
+    known = _reference(row, call)
+    if known is None:
+        return
+    found = ours(row, call)
+    a = np.asarray(tree_leaves(found.function(*found.operands))[0])
+    with np.errstate(all="ignore"):
+        b = np.asarray(tree_leaves(known[0].function(*known[0].operands))[0])
+    _agree(row, a, b.astype(a.dtype))
+    if dtypes.is_floating(a.dtype):
+        wrong = (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
+        assert not wrong.any(), f"signs of zero at {[g.reshape(-1)[wrong] for g in grids]}"
+
+
+def _agree(row: Row, found: Any, expected: Any) -> None:
+    difference = compare(found, expected, Ulps(row.ulps, row.of_largest))
+    assert difference.agrees, f"{row.function}: {difference}\n{found}\n{expected}"
+
+
+# ---- Programs and primitives
+
+
+def staged(function: Callable[..., Any], operands: Sequence[Any]) -> Program:
+    """Make the Program of a function, by our own engine."""
+    with ap.use_backend("numpy"):
+        hosts = [ap.ShapeDtypeStruct(x.shape, x.dtype) for x in operands]
+        made = ap.make_jaxpr(function)(*hosts)
+    assert isinstance(made, Program)
+    return made
+
+
+def programs(row: Row, call: Call) -> None:
+    """Require a well-formed Program, one meaning to interpreter, executor and passes."""
+    with ap.use_backend("numpy"):
+        found = ours(row, call)
+        program = check_program(staged(found.function, found.operands))
+        expected = eval_program(program, found.operands)
+        home = backends.get("numpy")
+        run = program.run(home)
+        raw = run(*[x.raw for x in found.operands])
+        _agree(row, [Array(x) for x in raw], expected)
+        for changed in (prune(program), share(program), fold(program, home)):
+            check_program(changed)
+            assert changed.in_avals == program.in_avals
+            assert changed.out_avals == program.out_avals
+            _agree(row, eval_program(changed, found.operands), expected)
+
+
+def equations(program: Program) -> Iterator[Eqn]:
+    """Go through a Program's equations, those of inner Programs included."""
+    for eqn in program.eqns:
+        yield eqn
+        for inner in inner_programs(eqn.params):
+            yield from equations(inner)
+
+
+def abstract(row: Row, call: Call) -> None:
+    """Require that every primitive that a call binds gives the type that it states."""
+    home = backends.ambient()
+    with ap.use_backend("numpy"):
+        found = ours(row, call)
+        program = staged(found.function, found.operands)
+    env: dict[Any, Array] = {
+        v: Array(home.asarray(np.asarray(x)))
+        for v, x in zip(program.ins, found.operands, strict=True)
+    }
+
+    def read(atom: Var | Literal) -> Array:
+        if isinstance(atom, Var):
+            return env[atom]
+        value = atom.value
+        return value if value.weak else Array(home.asarray(np.asarray(value)))
+
+    for prim, ins, params, outs in program.eqns:
+        made = home.execute(prim, [read(a) for a in ins], params)
+        made = list(made) if prim.many else [made]
+        for var, array in zip(outs, made, strict=True):
+            assert aval_of(array) == aval_of(var), f"{prim} states {aval_of(var)}: {aval_of(array)}"
+        env.update(zip(outs, made, strict=True))
+
+
+def smooth(eqn: Eqn) -> bool:
+    """Tell whether all operands of an equation have derivatives."""
+    return all(dtypes.is_inexact(a.dtype) for a in eqn.ins)
+
+
+def recursive(prim: Primitive, eqn: Eqn) -> bool:
+    """Tell whether a jvp rule without transposes binds its own primitive to a tangent."""
+    if isinstance(prim, Holder) or prim.jvp is None or prim.transposes:
+        return False
+    smooth = [dtypes.is_inexact(a.dtype) for a in eqn.ins]
+
+    def push(ts: list[Any], xs: list[Any]) -> Any:
+        given = iter(ts)
+        full = [next(given) if s else None for s in smooth]
+        ans = prim.bind(*xs, **eqn.params)
+        assert prim.jvp is not None
+        out = prim.jvp(full, ans, *xs, **eqn.params)
+        return [t for t in (out if prim.many else [out]) if t is not None]
+
+    types = [ap.ShapeDtypeStruct(a.shape, a.dtype) for a in eqn.ins]
+    tangents = [t for t, s in zip(types, smooth, strict=True) if s]
+    with ap.use_backend("numpy"):
+        program = ap.make_jaxpr(push)(tangents, types)
+    moving = set(program.ins[: len(tangents)])
+    for inner, ins, _, outs in program.eqns:
+        if any(a in moving for a in ins):
+            if inner is prim:
+                return True
+            moving.update(outs)
+    return False
+
+
+def examples(row: Row) -> Iterator[Call]:
+    """Make one call for each case and dtype of a row."""
+    for stated, dtype in product(row.cases, row.dtypes):
+        yield fill(stated, dtype, 0)
