@@ -107,6 +107,8 @@ def _read(
     x: Array, chosen: Choice, unique: bool, ordered: bool, mode: Any, fill_value: Any = None
 ) -> Array:
     layout = chosen.layout
+    if 0 in layout.batch:
+        return convert(full_like(x, 0, layout.shape), x.dtype, x.weak)
     out = indexing.gather(
         x if layout.thin is None else slices.static_slice(x, layout.thin),
         chosen.indices,
@@ -146,7 +148,8 @@ def index_update(
     >>> anp.zeros(3).at[anp.array([0, 0, 9])].add(1.0)
     Array([2., 0., 0.], dtype=float32)
     """
-    if type(x) is Array and type(x.raw) is ndarray and is_staging() is EVAL and _is_plain(key):
+    here = type(x) is Array and type(x.raw) is ndarray and is_staging() is EVAL
+    if here and mode is None and _is_plain(key):
         done = _update_here(op, x, key, values)
         if done is not None:
             return done
@@ -301,6 +304,8 @@ def _update_windows(
     op: str, base: Array, chosen: Choice, values: Any, options: dict[str, Any]
 ) -> Array:
     layout, indices = chosen.layout, chosen.indices
+    if 0 in layout.batch:
+        return base
     numbers = indexing.ScatterDimensionNumbers(*layout.numbers)
     if op != "apply":
         values = reshape(_fit(values, layout.shape), layout.flat)
@@ -373,7 +378,7 @@ def take(
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = normalize_axis_index(axis, len(x.shape))
-    index, mode = _by_mode(index, x.shape[axis], mode)
+    index, mode = _by_mode(x, index, axis, mode)
     if not x.shape[axis] and index.size:
         raise IndexError(f"take has nothing to read: axis {axis} of shape {x.shape} is empty")
     return indexing.take(
@@ -413,7 +418,7 @@ def take_along_axis(
         index = reshape(index, (-1,))
     axis = _same_rank("take_along_axis", x, index, axis)
     if wrap_negative_indices:
-        index = lift(wrapped(index, x.shape[axis]))
+        index = lift(wrapped(index, x.shape[axis]), home_of(x))
     others = [*x.shape[:axis], 1, *x.shape[axis + 1 :]]
     lead = [*index.shape[:axis], 1, *index.shape[axis + 1 :]]
     both = list(common_shape(tuple(others), tuple(lead)))
@@ -493,12 +498,12 @@ def _pair(name: str, x: Any, indices: Any) -> tuple[Array, Array]:
     return x, index
 
 
-def _by_mode(index: Array, size: int, mode: Any) -> tuple[Array, Any]:
+def _by_mode(x: Array, index: Array, axis: int, mode: Any) -> tuple[Array, Any]:
     if mode == "wrap":
-        return remainder(index, size), indexing.PROMISE
+        return remainder(index, x.shape[axis]), indexing.PROMISE
     if mode == "raise":
         raise NotImplementedError("take cannot raise for traced indices: use mode 'fill' or 'clip'")
-    return lift(wrapped(index, size)), mode
+    return lift(wrapped(index, x.shape[axis]), home_of(x)), mode
 
 
 def _same_rank(name: str, x: Array, index: Array, axis: int) -> int:

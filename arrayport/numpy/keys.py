@@ -19,6 +19,7 @@ from arrayport.core.errors import (
     TracerIntegerConversionError,
     user_line,
 )
+from arrayport.core.trace import neutral
 from arrayport.ops.elementwise import minimum, select
 from arrayport.ops.indexing import GatherDimensionNumbers
 from arrayport.ops.promotion import common_shape, from_host, home_of, lift
@@ -209,14 +210,12 @@ def _by_axis(shape: Shape, signs: Sequence[Sign]) -> list[tuple[Any, Sign]]:
 
 
 def _windows(shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool) -> Layout:
-    """Lay out windows over the sliced axes, with arrays, ints and slices' starts as their places."""
+    """Lay out windows over the sliced axes; arrays, ints and slices' starts say where they are."""
     extent = list(shape)
     thin: list[Triple] = [(0, n, 1) for n in shape]
     sizes = [1] * len(shape)
     starts: dict[int, int | None] = {}  # component of the index vectors, by axis
-    layout: list[
-        Any
-    ] = []  # of the answer: a sliced axis, None for a new one, PICKS for the arrays'
+    layout: list[Any] = []  # of the answer: a sliced axis, None if new, PICKS
     picks: list[tuple[int, Shape]] = []  # place in the key and shape of arrays, ints, truth values
     first = 0
     for place, (axis, k) in enumerate(entries):
@@ -291,7 +290,7 @@ def wrapped(index: Any, size: int) -> Any:
             wide = np.where(wide < 0, wide + size, wide)
         if wide.dtype != default:  # what is outside must stay so
             wide = np.clip(wide, -1, size).astype(default)
-        return wide if isinstance(index, ndarray) else Array(np.asarray(wide))
+        return wide if isinstance(index, ndarray) or neutral(index) else Array(np.asarray(wide))
     if dtypes.kind(index.dtype) == "u":
         return convert(minimum(index, size) if index.dtype.itemsize >= 4 else index, default)
     if index.dtype.itemsize < 4:
@@ -315,7 +314,7 @@ def _vectors(x: Array, layout: Layout, arrays: Sequence[Any]) -> Array:
         out = np.empty((*batch, len(known)), default)
         for i, k in enumerate(known):
             out[..., i] = k
-        ours = any(type(a) is Array for a in arrays)
+        ours = any(type(a) is Array and not neutral(a) for a in arrays)
         return Array(out) if ours else from_host(out, home_of(x))
     home = home_of(*arrays, x)
     columns = [c if isinstance(c, Array) else lift(np.asarray(c), home) for c in components]

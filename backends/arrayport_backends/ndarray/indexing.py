@@ -299,15 +299,22 @@ def scatter(combine: str) -> Callable[..., Raw]:
     return run
 
 
+# what CuPy adds atomically, complex numbers by their parts
+ADDED_AT = {"float32", "float64", "complex64", "complex128", "int32", "int64", "uint32", "uint64"}
+
+
 def accumulate(
     lib: Lib, combine: str, base: Raw, target: Raw, arrays: tuple[Raw, ...], values: Raw
 ) -> None:
     """Write values one after another to elements that may repeat."""
     if lib.name != "numpy":
-        if combine == "add":
-            lib.add_at(target, arrays, values)
-        else:
+        if combine != "add" or base.dtype.name not in ADDED_AT:
             in_parallel(lib, combine, target, arrays, values)
+        elif base.dtype.kind == "c":
+            lib.add_at(target.real, arrays, values.real)
+            lib.add_at(target.imag, arrays, values.imag)
+        else:
+            lib.add_at(target, arrays, values)
         return
     at = getattr(np, combine).at
     if not base.flags.c_contiguous:
