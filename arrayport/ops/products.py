@@ -208,7 +208,7 @@ def preferred_dtype(dtype: DType, wanted: Any) -> DType | None:
 
 
 def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """Multiply matrices or stacks of them whose leading axes broadcast; a vector is a row or column.
+    """Multiply matrices, or stacks whose leading axes broadcast; a vector is a row or column.
 
     Shapes `(..., n, k)` and `(..., k, m)` give `(..., n, m)`. Raises ValueError for a scalar or
     leading axes that do not broadcast, TypeError where the summed extents differ. Source: the
