@@ -96,7 +96,7 @@ def index_get(
     Array([ 1., nan], dtype=float32)
     """
     chosen = choose(x, key, mode is not None, wrap_negative_indices)
-    if type(chosen) is tuple:
+    if not isinstance(chosen, Choice):
         return slices.static_slice(x, chosen)
     if mode is None and fill_value is None:
         mode = indexing.PROMISE
@@ -163,7 +163,7 @@ def index_update(
         out = _update_where(op, x, mask, values)
     else:
         chosen = choose(x, key, mode is not None, wrap_negative_indices)
-        if type(chosen) is tuple:
+        if not isinstance(chosen, Choice):
             out = _update_slice(op, x, chosen, values)
         else:
             layout = chosen.layout

@@ -75,7 +75,7 @@ def choose(x: Array, key: Any, lenient: bool = False, wrap: bool = True) -> Key 
     parts = key if isinstance(key, tuple) else (key,)
     signs = tuple([k if type(k) is int or k is None else _sign(k, arrays) for k in parts])
     layout = _layout(x.shape, signs, lenient, wrap)
-    if type(layout) is tuple:
+    if not isinstance(layout, Layout):
         return layout
     if wrap:
         arrays = [wrapped(a, n) for a, n in zip(arrays, layout.extents, strict=True)]
@@ -186,7 +186,7 @@ def _by_axis(shape: Shape, signs: Sequence[Sign]) -> list[tuple[Any, Sign]]:
     axis = 0
     for k in signs if dots else (*signs, Ellipsis):
         if k is Ellipsis:
-            new = [(0, n, 1) for n in shape[axis : axis + len(shape) - used]]
+            new: list[Sign] = [(0, n, 1) for n in shape[axis : axis + len(shape) - used]]
             out.append((None, k))
         elif k is None or (type(k) is tuple and k[0] == "truth"):
             out.append((None, k))
@@ -285,11 +285,11 @@ def wrapped(index: Any, size: int) -> Any:
     if host is not None:
         if host.dtype.kind == "u":
             host = np.minimum(host.astype(np.uint64), np.uint64(size))
-        wide = host.astype(np.int64, copy=False)
+        wide = host if host.dtype == default else host.astype(np.int64)
         if (wide < 0).any():
             wide = np.where(wide < 0, wide + size, wide)
         if wide.dtype != default:  # what is outside must stay so
-            wide = np.clip(wide, -1, size).astype(default)
+            wide = np.minimum(np.maximum(wide, -1), size).astype(default)
         return wide if isinstance(index, ndarray) or neutral(index) else Array(np.asarray(wide))
     if dtypes.kind(index.dtype) == "u":
         return convert(minimum(index, size) if index.dtype.itemsize >= 4 else index, default)
@@ -310,7 +310,7 @@ def _vectors(x: Array, layout: Layout, arrays: Sequence[Any]) -> Array:
     components = [next(given) if c is None else c for c in layout.components]
     batch, default = layout.batch, dtypes.default_int()
     known = [c if type(c) is int else _host(c) for c in components]
-    if all(k is not None for k in known):
+    if all([k is not None for k in known]):  # noqa: C419 - quicker than a generator
         out = np.empty((*batch, len(known)), default)
         for i, k in enumerate(known):
             out[..., i] = k

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,6 @@ from arrayport.core.sparse import Sparse
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import Shape, batch_to_front, full_like, move_axis, reshape
 
-range_ = slice  # Python's, whose name is that of a function here
 Triple = tuple[int, int | None, int]
 Key = tuple[int | Triple | None, ...]  # an entry per axis, and a None per new axis
 Batched = tuple[Primitive, list[Array], dict[str, Any]]
@@ -31,10 +31,10 @@ def tangents_of(ts: Sequence[Array | None], xs: Sequence[Any]) -> list[Array]:
     return [full_like(like, 0, x.shape) if t is None else t for t, x in zip(ts, xs, strict=True)]
 
 
-def triple(part: range_, size: int) -> Triple:
+def triple(part: builtins.slice, size: int) -> Triple:
     """The one triple for all slices that choose the same elements of an axis.
 
-    >>> triple(range_(-3, 99, 2), 5), triple(range_(None, None, -1), 3)
+    >>> triple(builtins.slice(-3, 99, 2), 5), triple(builtins.slice(None, None, -1), 3)
     ((2, 5, 2), (2, None, -1))
     """
     chosen = range(size)[part]
@@ -48,7 +48,7 @@ def triple(part: range_, size: int) -> Triple:
 @lru_cache(1 << 12)
 def basic(key: Key) -> tuple[Any, ...]:
     """The key as Python writes it."""
-    return tuple(range_(*k) if type(k) is tuple else k for k in key)
+    return tuple(builtins.slice(*k) if type(k) is tuple else k for k in key)
 
 
 @lru_cache(1 << 12)
@@ -62,7 +62,7 @@ def sliced_shape(shape: Shape, key: Key) -> Shape:
             continue
         size = next(sizes)
         if type(k) is tuple:
-            out.append(len(range(size)[range_(*k)]))
+            out.append(len(range(size)[builtins.slice(*k)]))
         elif not 0 <= k < size:  # type: ignore[operator]
             raise IndexError(f"index {k} is out of range for an axis of size {size}")
     return tuple(out)
@@ -97,7 +97,7 @@ def slice(
             f"slice of an operand of shape {x.shape} needs 0 <= start <= limit <= size and strides "
             f"from 1, got {tuple(start_indices)}, {tuple(limit_indices)} and {tuple(steps)}"
         )
-    return static_slice(x, tuple(triple(range_(a, b, s), n) for a, b, s, n in bounds))
+    return static_slice(x, tuple(triple(builtins.slice(a, b, s), n) for a, b, s, n in bounds))
 
 
 def slice_in_dim(
@@ -112,7 +112,7 @@ def slice_in_dim(
     x = lift(operand)
     axis = normalize_axis_index(axis, len(x.shape))
     key: list[Any] = [(0, n, 1) for n in x.shape]
-    key[axis] = triple(range_(start_index, limit_index, stride), x.shape[axis])
+    key[axis] = triple(builtins.slice(start_index, limit_index, stride), x.shape[axis])
     return static_slice(x, tuple(key))
 
 
@@ -140,7 +140,7 @@ def _slice_transpose(g: Array, x: Aval, key: Key) -> Sparse:
     return Sparse(slice_add_p, Aval(x.shape, x.dtype), (g,), {"key": key})
 
 
-slice_p = Unary(
+slice_p: Unary = Unary(
     "slice",
     lambda x, key: Aval(sliced_shape(x.shape, key), x.dtype, x.weak),
     lambda n, xs, dims, /, key: (
@@ -161,7 +161,7 @@ def slice_add_batched(size: int, xs: Any, dims: Any, key: Key) -> Batched:
     return slice_add_p, in_front(size, xs, dims), {"key": ((0, size, 1), *key)}
 
 
-slice_add_p = Binary(
+slice_add_p: Binary = Binary(
     "slice_add",
     _slice_write_abstract,
     lambda n, xs, dims, /, key: (
@@ -174,7 +174,7 @@ slice_add_p = Binary(
         lambda g, _base, _value, key: slice_p.bind(g, key=key),
     ),
 )
-slice_set_p = Binary(
+slice_set_p: Binary = Binary(
     "slice_set",
     _slice_write_abstract,
     lambda n, xs, dims, /, key: (

@@ -182,7 +182,7 @@ def _check_dynamic(name: str, shape: Shape, sizes: Shape, starts: Sequence[Any])
         raise TypeError(f"{name} needs one scalar start for each of the {len(shape)} axes")
 
 
-def _dynamic_abstract(x: Aval, *starts: Any, sizes: Shape) -> Aval:
+def _dynamic_abstract(x: Any, *starts: Any, sizes: Shape) -> Aval:
     _check_dynamic("dynamic_slice", x.shape, sizes, starts)
     return Aval(sizes, x.dtype)
 

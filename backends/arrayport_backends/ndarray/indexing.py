@@ -70,7 +70,7 @@ class Plan(NamedTuple):
     each of those is, the examples' axes being apart again, and `order` is its inverse.
     """
 
-    count: int  # of index vectors
+    examples: int  # index vectors
     limits: Shape  # the largest start that fits, by component of the index vector
     indexed: Shape
     whole: Shape
@@ -96,7 +96,7 @@ def plan(shape: Shape, index_shape: Shape, numbers: Sequence[Shape], sizes: Shap
     indexed = tuple(d for d in range(len(shape)) if d not in whole)
     partial = [d for d in indexed if d in kept]
     component = {d: i for i, d in enumerate(mapped)}
-    offsets = []
+    offsets: list[Any] = []
     for d in indexed:
         if d in batching:
             along = [1] * len(batch)
@@ -115,7 +115,7 @@ def plan(shape: Shape, index_shape: Shape, numbers: Sequence[Shape], sizes: Shap
     order = tuple(places.index(d) for d in range(rank))
     axis = indexed[0] if len(indexed) == 1 and offsets[0] is None and indexed[0] in mapped else None
     return Plan(
-        count=prod(batch),
+        examples=prod(batch),
         limits=tuple(shape[d] - sizes[d] for d in mapped),
         indexed=indexed,
         whole=whole,
@@ -154,7 +154,7 @@ def index_vectors(lib: Lib, indices: Raw, p: Plan) -> Raw:
     """All index vectors, shape (count, components), in a signed type that holds them."""
     if indices.dtype == np.uint64:
         indices = lib.xp.minimum(indices, np.uint64(np.iinfo(np.int64).max))
-    return indices.reshape(p.count, len(p.limits)).astype(np.int64, copy=False)
+    return indices.reshape(p.examples, len(p.limits)).astype(np.int64, copy=False)
 
 
 def inside(lib: Lib, starts: Raw, p: Plan) -> Raw:
@@ -170,7 +170,7 @@ def index_arrays(lib: Lib, starts: Raw, p: Plan, chosen: Raw | None = None) -> t
     arrays = []
     for component, offset in zip(p.components, p.offsets, strict=True):
         at = None if offset is None else xp.asarray(offset)
-        if at is not None and chosen is not None and len(at) == p.count > 1:
+        if at is not None and chosen is not None and len(at) == p.examples > 1:
             at = at[chosen]
         if component is not None:
             start = xp.minimum(xp.maximum(starts[:, component], 0), p.limits[component])
@@ -197,7 +197,7 @@ def gather(
     p = plan(x.shape, indices.shape, dimension_numbers, slice_sizes)
     if 0 in p.shape:
         return lib.xp.empty(p.shape, x.dtype)
-    if p.count == 1:
+    if p.examples == 1:
         starts = indices.ravel().tolist()
         if mode == "fill" and not fits(p, starts):
             return lib.xp.full(p.shape, filler(x.dtype, fill_value), x.dtype)
@@ -209,9 +209,9 @@ def gather(
     elif p.indexed:
         out = x.transpose(p.indexed + p.whole)[index_arrays(lib, starts, p)]
     else:
-        out = x[None][lib.xp.zeros(p.count, np.int64)]
-    if len(out) == 1 != p.count and p.axis is None:  # no index varies from example to example
-        out = lib.xp.repeat(out, p.count, axis=0)
+        out = x[None][lib.xp.zeros(p.examples, np.int64)]
+    if len(out) == 1 != p.examples and p.axis is None:  # no index varies from example to example
+        out = lib.xp.repeat(out, p.examples, axis=0)
     if mode == "fill":
         lost = ~inside(lib, starts, p)
         if lost.any():
@@ -259,7 +259,7 @@ def scatter(combine: str) -> Callable[..., Raw]:
         p = plan(base.shape, indices.shape, dimension_numbers, sizes)
         if not updates.size:
             return base
-        if p.count == 1:
+        if p.examples == 1:
             starts = indices.ravel().tolist()
             if mode == "clip" or fits(p, starts):
                 view = base[one_window(p, starts)]
@@ -267,7 +267,7 @@ def scatter(combine: str) -> Callable[..., Raw]:
                 view[...] = getattr(lib.xp, combine)(view, values) if combine else values
             return base
         starts = index_vectors(lib, indices, p)
-        values = updates.transpose(p.places).reshape(p.count, *p.inner)
+        values = updates.transpose(p.places).reshape(p.examples, *p.inner)
         chosen = None
         if mode != "clip":
             ok = inside(lib, starts, p)
