@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.ops.promotion import lift
+from arrayport.ops.promotion import lift, lift_all, settle
 from arrayport.ops.structure import Shape, convert
 
 DType = np.dtype[Any]
@@ -20,6 +20,11 @@ DType = np.dtype[Any]
 def arrayed(x: Any, name: str) -> Array:
     """The argument as an Array; a list is refused, as in JAX."""
     return x if isinstance(x, Array) else lift(x, None, name)
+
+
+def together(*xs: Any) -> list[Array]:
+    """Arguments as Arrays of one backend, numbers too."""
+    return settle(lift_all(xs))
 
 
 def strong(x: Array) -> Array:

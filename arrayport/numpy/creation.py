@@ -9,7 +9,8 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
-from arrayport.core.array import Array
+from arrayport.core.array import Array, Aval
+from arrayport.core.trace import backend_of
 from arrayport.numpy.arguments import (
     DType,
     arrayed,
@@ -18,12 +19,13 @@ from arrayport.numpy.arguments import (
     strong,
 )
 from arrayport.ops import creation, shapes, structure
-from arrayport.ops.elementwise import greater_equal, select
+from arrayport.ops.elementwise import equal, greater_equal, select
 from arrayport.ops.placement import device_put, on_device, resolve
 from arrayport.ops.promotion import (
     SCALARS,
     from_host,
     lift,
+    placed,
     promote_dtypes,
     scalar,
 )
@@ -54,6 +56,14 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+PYTHON: dict[str, Callable[[Any], Any]] = {
+    "b": bool,
+    "i": int,
+    "u": int,
+    "f": float,
+    "c": complex,
+}
 
 # ---- from values
 
@@ -111,7 +121,7 @@ def array(
 
 def _from_values(a: Any, dtype: DType | None, home: backends.Backend | None) -> Array:
     if type(a) in SCALARS:
-        return scalar(a, dtype) if type(a) is int and dtype is not None else lift(a, home)
+        return placed(scalar(a, dtype if type(a) is int else None), home or backends.ambient())
     if isinstance(a, list | tuple | range):
         return _from_sequence(a, dtype, home)
     if hasattr(a, "__jax_array__"):
@@ -267,15 +277,12 @@ def full_like(
     if type(fill_value) in SCALARS:
         if type(fill_value) is int:
             dtypes.check_fits(fill_value, known)
-        elif type(fill_value) is not bool and dtypes.kind(known) in "iu":
-            fill_value = int(fill_value)
-        like = like if isinstance(like, Array) else scalar(0.0)
-        made = structure.full_like(
-            convert(like, known) if like.dtype != known else like, fill_value, extent
-        )
+        fill_value = PYTHON[dtypes.kind(known)](fill_value)
+        home = backend_of(like) if isinstance(like, Array) else None
+        aval = Aval(extent, known)
+        made = on_device(home, structure.full_like, aval, fill_value, extent, weak)
     else:
-        made = broadcast_to(convert(asarray(fill_value), known), extent)
-    made = convert(made, known, weak)
+        made = broadcast_to(convert(asarray(fill_value), known, weak), extent)
     return made if device is None else device_put(made, device)
 
 
@@ -307,7 +314,12 @@ def eye(
            [0., 0., 1.]], dtype=float32)
     """
     known = dtype_or(dtype, dtypes.default_float())
-    return on_device(device, creation.eye, known, shape_of((N, N if M is None else M)), k)
+    return on_device(device, _eye, *shape_of((N, N if M is None else M)), k, known)
+
+
+def _eye(rows: int, columns: int, k: Any, dtype: DType) -> Array:
+    row, column = (creation.broadcasted_iota("int32", (rows, columns), i) for i in (0, 1))
+    return convert(equal(row, column - k), dtype)
 
 
 def identity(n: int, dtype: Any = None) -> Array:

@@ -72,7 +72,7 @@ from arrayport.ops.elementwise import mul as multiply
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.elementwise import shift_left as left_shift
 from arrayport.ops.elementwise import sub as subtract
-from arrayport.ops.promotion import inexact, lift, promote, promote_inexact
+from arrayport.ops.promotion import inexact, lift, promote, promote_inexact, settle
 from arrayport.ops.structure import constant, convert, full_like, zeros
 
 __all__ = [
@@ -292,9 +292,7 @@ def _bound(bound: Any, x: Array) -> Any:
     """A Python int beyond the range of x's integers, as the end of that range."""
     if type(bound) is int and dtypes.is_integer(x.dtype):
         limits = dtypes.iinfo(x.dtype)
-        return int(
-            limits.max if bound > limits.max else max(bound, limits.min)
-        )
+        return int(limits.max if bound > limits.max else max(bound, limits.min))
     return bound
 
 
@@ -305,13 +303,13 @@ def fmax(x1: Any, x2: Any) -> Array:
     >>> anp.fmax(anp.nan, 1.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    x, y = promote(x1, x2)
+    x, y = settle(promote(x1, x2))
     return select((x > y) | isnan(y), x, y)
 
 
 def fmin(x1: Any, x2: Any) -> Array:
     """Take the smaller of two numbers; NaN only where both are. Source: ``numpy.fmin``."""
-    x, y = promote(x1, x2)
+    x, y = settle(promote(x1, x2))
     return select((x < y) | isnan(y), x, y)
 
 
@@ -409,7 +407,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     >>> anp.isclose(1.0, 1.000001)
     Array(True, dtype=bool)
     """
-    x, y = promote(a, b)
+    x, y = settle(promote(a, b))
     if not dtypes.is_inexact(x.dtype):
         x, y = inexact(x), inexact(y)
     near = less_equal(abs(x - y), atol + rtol * abs(y))
@@ -448,7 +446,8 @@ around = round
 
 def rint(x: Any, /) -> Array:
     """Round to the nearest whole number, as a float. Source: ``numpy.rint``."""
-    return ops.round(inexact(arrayed(x, "x")))
+    x = arrayed(x, "x")
+    return ops.round(x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.default_float()))
 
 
 # ---- signs
@@ -519,7 +518,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
 
 def _logaddexp(x1: Any, x2: Any, rate: float) -> Array:
     """The larger operand is 0 in value but not to derivatives, which are then right to any order."""
-    x, y = promote(*(inexact(_real_only(v, "logaddexp")) for v in promote(x1, x2)))
+    x, y = settle([inexact(_real_only(v, "logaddexp")) for v in promote(x1, x2)])
     larger = greater_equal(x, y)
     top = ops.stop_gradient(select(larger, x, y))
     top = select(isfinite(top), top, zeros(top))
@@ -570,7 +569,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     >>> anp.hypot(3.0, 4.0)
     Array(5., dtype=float32, weak_type=True)
     """
-    x, y = promote(*(inexact(_real_only(v, "hypot")) for v in promote(x1, x2)))
+    x, y = settle([inexact(_real_only(v, "hypot")) for v in promote(x1, x2)])
     out = abs(ops.complex(x, y))
     return convert(out, x.dtype, out.weak)
 

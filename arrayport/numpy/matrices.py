@@ -7,6 +7,7 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, no_out
+from arrayport.numpy.creation import eye
 from arrayport.numpy.reductions import sum
 from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops import creation
@@ -76,7 +77,7 @@ def diag(v: Any, k: int = 0) -> Array:
     size = x.size + abs(k)
     low, high = (0, k) if k >= 0 else (-k, 0)
     row = pad(x, constant(0, x), [(high, low, 0)])
-    here = creation.eye("bool", (size, size), k)
+    here = eye(size, k=k, dtype="bool")
     return select(here, broadcast_to(row, (size, size)), constant(0, x))
 
 

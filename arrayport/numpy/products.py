@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axis_of, no_out
-from arrayport.numpy.shapes import broadcast_to, moveaxis, ravel
+from arrayport.numpy.arguments import arrayed, axis_of, no_out, strong
+from arrayport.numpy.shapes import moveaxis, ravel, stack, unstack
 from arrayport.ops.elementwise import conj
 from arrayport.ops.products import dot, dot_general, matmul, tensordot
-from arrayport.ops.promotion import common_shape, promote_dtypes
-from arrayport.ops.shapes import concatenate, expand_dims
+from arrayport.ops.promotion import promote_dtypes
+from arrayport.ops.shapes import expand_dims
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import Shape, reduce_sum, reshape, transpose
 
@@ -125,9 +125,9 @@ def kron(a: Any, b: Any) -> Array:
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
-    """Take the cross product of vectors of 3 components, or of 2: then its third one.
+    """Take the cross product of vectors of 3 components; ValueError for other vectors.
 
-    Source: ``jax.numpy.cross``. Raises ValueError for another number of components.
+    Source: ``jax.numpy.cross``.
 
     >>> import arrayport.numpy as anp
     >>> anp.cross(anp.array([1, 0, 0]), anp.array([0, 1, 0]))
@@ -135,36 +135,12 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = promote_dtypes((a, b), "cross")
-    x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
-    sizes = (x.shape[-1], y.shape[-1])
-    if not set(sizes) <= {2, 3}:
-        raise ValueError(f"cross takes vectors of 2 or 3 components, not {sizes[0]} and {sizes[1]}")
-    shape = common_shape(x.shape[:-1], y.shape[:-1])
-    x, y = (broadcast_to(v, (*shape, v.shape[-1])) for v in (x, y))
-    (x0, x1, x2), (y0, y1, y2) = _components(x), _components(y)
-    third = x0 * y1 - x1 * y0
-    if sizes == (2, 2):
-        return reshape(third, shape)
-    first = _minus(x1, y2, x2, y1)
-    second = _minus(x2, y0, x0, y2)
-    return moveaxis(concatenate([first, second, third], len(shape)), -1, axisc)
-
-
-def _components(x: Array) -> list[Any]:
-    parts: list[Any] = [
-        slice_in_dim(x, i, i + 1, axis=len(x.shape) - 1) for i in range(x.shape[-1])
-    ]
-    return parts if len(parts) == 3 else [*parts, None]
-
-
-def _minus(a: Any, b: Any, c: Any, d: Any) -> Array:
-    """A b - c d, where None is zero."""
-    left = None if a is None or b is None else a * b
-    right = None if c is None or d is None else c * d
-    if left is None:
-        return -right
-    return left if right is None else left - right
+    x, y = (strong(v) for v in promote_dtypes((a, b), "cross"))
+    x, y = moveaxis(x, axisa, 0), moveaxis(y, axisb, 0)
+    if x.shape[0] != 3 or y.shape[0] != 3:
+        raise ValueError(f"cross takes vectors of 3 components, not {x.shape[0]} and {y.shape[0]}")
+    (x0, x1, x2), (y0, y1, y2) = unstack(x), unstack(y)
+    return stack([x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0], axisc)
 
 
 # ---- einsum

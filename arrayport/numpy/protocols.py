@@ -12,6 +12,7 @@ from arrayport.core.errors import user_line
 from arrayport.numpy import (
     creation,
     elementwise,
+    linalg,
     matrices,
     padding,
     polynomials,
@@ -46,6 +47,7 @@ ROOMS: tuple[ModuleType, ...] = (
 FUNCTIONS = {
     "numpy": {name: getattr(room, name) for room in ROOMS for name in room.__all__}
     | {"put_along_axis": put_along_axis, "take": take, "take_along_axis": take_along_axis},
+    "numpy.linalg": {name: getattr(linalg, name) for name in linalg.__all__},
 }
 # NumPy's names for arguments that JAX calls otherwise.
 RENAMED = {"clip": {"a_min": "min", "a_max": "max"}}

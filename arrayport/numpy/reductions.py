@@ -19,6 +19,7 @@ from arrayport.numpy.arguments import (
     no_out,
     restore_axes,
     strong,
+    together,
 )
 from arrayport.numpy.elementwise import isnan
 from arrayport.ops import reductions as ops
@@ -713,7 +714,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     axis = axis_of(axis, len(x.shape))
     if n and (prepend is not None or append is not None):
         edge = tuple(1 if i == axis else size for i, size in enumerate(x.shape))
-        parts = [arrayed(p, "diff") for p in (prepend, x, append) if p is not None]
+        parts = together(*[p for p in (prepend, x, append) if p is not None])
         parts = [p if p.shape else broadcast_to(p, edge) for p in parts]
         x = shapes.concatenate(promote_dtypes(parts), axis)
     for _ in range(n):

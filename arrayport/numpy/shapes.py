@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from operator import index
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Tracer
-from arrayport.numpy.arguments import arrayed, axes_of, axis_of, no_out, shape_of
+from arrayport.numpy.arguments import arrayed, axes_of, axis_of, no_out, shape_of, together
 from arrayport.numpy.creation import asarray
 from arrayport.ops import shapes as ops
 from arrayport.ops import structure
@@ -289,7 +290,7 @@ def broadcast_to(array: Any, shape: Any) -> Array:
 
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     """Stretch arrays to their common shape. Source: ``jax.numpy.broadcast_arrays``."""
-    return tuple(broadcast_together(*[arrayed(a, "args") for a in args]))
+    return tuple(broadcast_together(*together(*args)))
 
 
 def broadcast_shapes(*shapes: Any) -> Shape:
@@ -309,7 +310,7 @@ def _parts(arrays: Any, name: str) -> list[Array]:
         raise TypeError(f"{name} takes a sequence of arrays, not {type(arrays).__name__}")
     if not arrays:
         raise ValueError(f"{name} needs at least one array")
-    return [x if isinstance(x, Array) else asarray(x) for x in arrays]
+    return together(*[asarray(x) if isinstance(x, list | tuple) else x for x in arrays])
 
 
 def _alike(xs: list[Array], dtype: Any) -> list[Array]:
@@ -393,7 +394,7 @@ def column_stack(tup: Any) -> Array:
 
 def append(arr: Any, values: Any, axis: Any = None) -> Array:
     """Join values to the end of an axis, or of the flat array. Source: ``jax.numpy.append``."""
-    return concatenate([arrayed(arr, "arr"), arrayed(values, "values")], axis)
+    return concatenate(together(arr, values), axis)
 
 
 def block(arrays: Any) -> Array:
@@ -441,11 +442,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     else:
         # Places follow Python's slices: they may be negative or past the end.
         given = [index(i) for i in indices_or_sections]
-        return [
-            slice_in_dim(x, start, stop, axis=axis)
-            for start, stop in zip([0, *given], [*given, extent], strict=True)
-        ]
-    return [slice_in_dim(x, *ends, axis=axis) for ends in zip(cuts, cuts[1:], strict=False)]
+        ends = zip([0, *given], [*given, extent], strict=True)
+        return [slice_in_dim(x, start, stop, axis=axis) for start, stop in ends]
+    return [slice_in_dim(x, start, stop, axis=axis) for start, stop in pairwise(cuts)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:

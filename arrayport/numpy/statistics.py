@@ -309,20 +309,17 @@ def cov(
     """
     given = [m] if y is None else [m, y]
     parts = [strong(v) for v in promote_inexact(given, "cov")]
-    if any(len(p.shape) > 2 for p in parts):
+    if builtins.any(len(part.shape) > 2 for part in parts):
         raise ValueError("cov takes vectors and matrices")
-    rows = []
-    for p in parts:
-        p = reshape(p, (1, -1)) if len(p.shape) < 2 else p
-        rows.append(p.T if not rowvar and p.shape[0] != 1 else p)
-    x = concatenate(rows)
+    rows = [reshape(part, (1, -1)) if len(part.shape) < 2 else part for part in parts]
+    x = concatenate([row if rowvar or row.shape[0] == 1 else row.T for row in rows])
     x = x if dtype is None else convert(x, dtypes.canonicalize(dtype))
     ddof = (0 if bias else 1) if ddof is None else ddof
     weight = None
-    for w in (fweights, aweights):
-        if w is not None:
-            w = arrayed(w, "weights").astype(dtypes.real_dtype(x.dtype))
-            weight = w if weight is None else weight * w
+    for given_weight in (fweights, aweights):
+        if given_weight is not None:
+            own = arrayed(given_weight, "weights").astype(dtypes.real_dtype(x.dtype))
+            weight = own if weight is None else weight * own
     if weight is None:
         off = x - mean(x, 1, keepdims=True)
         divisor: Any = x.shape[1] - ddof

@@ -12,8 +12,15 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.primitive import Binary, Unary
 from arrayport.ops._families import binary, elementwise, unary
-from arrayport.ops.promotion import broadcast_together, lift, promote, promote_dtypes
-from arrayport.ops.structure import constant, convert, full_like, zeros
+from arrayport.ops.promotion import (
+    broadcast_together,
+    common_shape,
+    home_of,
+    lift,
+    promote,
+    promote_dtypes,
+)
+from arrayport.ops.structure import broadcast_to, constant, convert, full_like, zeros
 
 DType = np.dtype[Any]
 Function = Callable[[Any], Array]
@@ -114,11 +121,16 @@ def _share(g: Array, wins: Array, ties: Array) -> Array:
 
 def select(c: Any, x: Any, y: Any) -> Array:
     """Choose from x where c is true, else from y; all broadcast, x and y promote."""
-    c = lift(c, None, "the condition")
+    if not (isinstance(c, Array) and isinstance(x, Array) and isinstance(y, Array)):
+        home = home_of(c, x, y)
+        c = lift(c, home, "the condition")
+        x, y = (lift(v, home) if isinstance(v, np.ndarray | np.generic) else v for v in (x, y))
     x, y = promote(x, y)
-    if not c.shape == x.shape == y.shape:
-        c, x, y = broadcast_together(c, x, y)
-    return _where(c if c.dtype == dtypes.bool_ else c != 0, x, y)
+    if len({v.shape for v in (c, x, y) if v.shape}) > 1:
+        shape = common_shape(c.shape, x.shape, y.shape)
+        c, x, y = (broadcast_to(v, shape) if v.shape else v for v in (c, x, y))
+    out = _where(c if c.dtype == dtypes.bool_ else c != 0, x, y)
+    return convert(out, out.dtype, weak=True) if x.weak and y.weak else out
 
 
 def clamp(low: Any, x: Any, high: Any) -> Array:
@@ -290,7 +302,7 @@ def round(x: Any) -> Array:
 def trunc(x: Any) -> Array:
     """Round towards zero; integers stay as they are."""
     x = lift(x)
-    return _where(x < 0, ceil(x), floor(x)) if dtypes.is_inexact(x.dtype) else x
+    return select(x < 0, ceil(x), floor(x)) if dtypes.is_inexact(x.dtype) else x
 
 
 def abs(x: Any) -> Array:
@@ -375,7 +387,11 @@ def real(x: Any) -> Array:
 def imag(x: Any) -> Array:
     """The imaginary part, of a real number 0."""
     x = lift(x)
-    return imag_p.apply(x, {}) if x.dtype.kind == "c" else zeros(x)
+    return (
+        imag_p.apply(x, {})
+        if x.dtype.kind == "c"
+        else full_like(x, np.zeros((), x.dtype).item(), weak=x.weak)
+    )
 
 
 def conj(x: Any) -> Array:
@@ -386,7 +402,7 @@ def conj(x: Any) -> Array:
 
 def complex(x: Any, y: Any) -> Array:
     """The complex number x + iy of two real ones."""
-    x, y = promote(x, y)
+    x, y = broadcast_together(*promote(x, y))  # its transposes add nothing up
     own = dtypes.to_inexact(x.dtype)
     own = own if own.itemsize >= 4 else dtypes.float32
     return complex_p.bind(convert(x, own, x.weak), convert(y, own, y.weak))

@@ -13,9 +13,10 @@ from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Primitive, Unary
-from arrayport.core.trace import EVAL, backend_of, is_staging
+from arrayport.core.trace import EVAL, backend_of, is_staging, neutral
 
 Shape = tuple[int, ...]
+SMALL = 4096  # elements up to which filling is quicker than NumPy's making of a broadcast view
 
 # ---------------------------------------------------------------------------------------- cast
 
@@ -24,7 +25,10 @@ def convert(x: Array, dtype: np.dtype[Any], weak: bool = False) -> Array:
     """Cast an Array: floats saturate when they become integers, NaN becomes 0."""
     if x.dtype == dtype and x.weak == weak:
         return x
-    return convert_p.apply(x, {"dtype": dtype, "weak": weak})
+    params = {"dtype": dtype, "weak": weak}
+    if weak and neutral(x) and is_staging() is EVAL:
+        return backends.get("numpy").execute(convert_p, (x,), params)
+    return convert_p.apply(x, params)
 
 
 def _convert_transpose(g: Array, x: Aval, dtype: np.dtype[Any], weak: bool) -> Array | None:  # noqa: ARG001
@@ -51,13 +55,13 @@ full_p = Primitive(
 )
 
 
-def full_like(like: Any, value: complex, shape: Shape | None = None) -> Array:
+def full_like(like: Any, value: complex, shape: Shape | None = None, weak: bool = False) -> Array:
     """A number everywhere, with shape (unless given), dtype and backend of `like`."""
     params = {
         "shape": like.shape if shape is None else shape,
         "value": value,
         "dtype": like.dtype,
-        "weak": False,
+        "weak": weak,
     }
     if is_staging() is EVAL:
         found = backend_of(like) if isinstance(like, Array) else None
@@ -82,7 +86,7 @@ def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Arr
     """Stretch x to `shape`; its axis i, of that extent or 1, becomes axis `dims[i]` (ascending)."""
     if x.shape == shape:
         return x
-    return broadcast_in_dim_p.bind(x, shape=tuple(shape), dims=tuple(dims))
+    return broadcast_in_dim_p.apply(x, {"shape": tuple(shape), "dims": tuple(dims)})
 
 
 def broadcast_to(x: Array, shape: Shape) -> Array:
@@ -188,6 +192,12 @@ def reduce_sum(x: Array, axes: Sequence[int] | None = None) -> Array:
 
 def spread(x: Array, shape: Shape, axes: Shape) -> Array:
     """Undo a reduction's loss of axes: stretch x over the reduced `axes` of `shape`."""
+    if type(x) is Array and len(axes) == len(shape) and is_staging() is EVAL:
+        raw = x.raw
+        if type(raw) is np.ndarray and prod(shape) <= SMALL:  # the seed of most gradients, quickly
+            out = np.empty(shape, raw.dtype)
+            out.fill(raw)
+            return Array(out, x.weak)
     return broadcast_in_dim(x, shape, [i for i in range(len(shape)) if i not in axes])
 
 
