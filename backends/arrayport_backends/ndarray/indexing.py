@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
 Shape = tuple[int, ...]
-Combine = Callable[[Lib, Raw, Any, Raw, bool], None]  # write values into a base at an index
 
 # ---------------------------------------------------------------------------------------- slices
 
@@ -157,13 +156,21 @@ def index_vectors(lib: Lib, indices: Raw, p: Plan) -> Raw:
     return indices.reshape(p.examples, len(p.limits)).astype(np.int64, copy=False)
 
 
-def inside(lib: Lib, starts: Raw, p: Plan) -> Raw:
-    """Of each index vector, whether its window is inside the operand."""
-    limits = lib.xp.asarray(p.limits, dtype=np.int64)
-    return ((starts >= 0) & (starts <= limits)).all(axis=1)
+def outside(lib: Lib, starts: Raw, p: Plan) -> Raw | None:
+    """Of each index vector, whether its window is outside the operand; None if none is."""
+    lost = None
+    for component, limit in enumerate(p.limits):
+        start = starts[:, component]
+        if lib.name == "numpy" and start.min() >= 0 and start.max() <= limit:
+            continue
+        bad = (start < 0) | (start > limit)
+        lost = bad if lost is None else lost | bad
+    return lost if lost is not None and lost.any() else None
 
 
-def index_arrays(lib: Lib, starts: Raw, p: Plan, chosen: Raw | None = None) -> tuple[Raw, ...]:
+def index_arrays(
+    lib: Lib, starts: Raw, p: Plan, chosen: Raw | None = None, *, clamp: bool = True
+) -> tuple[Raw, ...]:
     """An array for each indexed axis, broadcasting together; of the `chosen` examples only."""
     xp = lib.xp
     extra = len(p.inner) - len(p.whole)
@@ -173,7 +180,9 @@ def index_arrays(lib: Lib, starts: Raw, p: Plan, chosen: Raw | None = None) -> t
         if at is not None and chosen is not None and len(at) == p.examples > 1:
             at = at[chosen]
         if component is not None:
-            start = xp.minimum(xp.maximum(starts[:, component], 0), p.limits[component])
+            start = starts[:, component]
+            if clamp:
+                start = xp.minimum(xp.maximum(start, 0), p.limits[component])
             start = start.reshape(-1, *[1] * extra)
             at = start if at is None else start + at
         arrays.append(xp.zeros((1,) * (extra + 1), np.int64) if at is None else at)
@@ -213,8 +222,8 @@ def gather(
     if len(out) == 1 != p.examples and p.axis is None:  # no index varies from example to example
         out = lib.xp.repeat(out, p.examples, axis=0)
     if mode == "fill":
-        lost = ~inside(lib, starts, p)
-        if lost.any():
+        lost = outside(lib, starts, p)
+        if lost is not None:
             out[(slice(None),) * lead + (lost,)] = filler(x.dtype, fill_value)
     if p.axis is not None:
         return out.reshape(p.shape)
@@ -264,30 +273,26 @@ def scatter(combine: str) -> Callable[..., Raw]:
             if mode == "clip" or fits(p, starts):
                 view = base[one_window(p, starts)]
                 values = updates.reshape(view.shape)
-                view[...] = getattr(lib.xp, combine)(view, values) if combine else values
+                if combine:
+                    getattr(lib.xp, combine)(view, values, out=view)
+                else:
+                    view[...] = values
             return base
         starts = index_vectors(lib, indices, p)
         values = updates.transpose(p.places).reshape(p.examples, *p.inner)
         chosen = None
         if mode != "clip":
-            ok = inside(lib, starts, p)
-            if not ok.all():
-                (chosen,) = ok.nonzero()
+            lost = outside(lib, starts, p)
+            if lost is not None:
+                (chosen,) = (~lost).nonzero()
                 starts, values = starts[chosen], values[chosen]
                 if not len(starts):
                     return base
         target = base.transpose(p.indexed + p.whole)
-        arrays = index_arrays(lib, starts, p, chosen)
-        if not arrays or all(len(a) == 1 for a in arrays):  # all examples have the same window
-            target, arrays = (
-                target[None],
-                (
-                    lib.xp.zeros(len(starts), np.int64).reshape(
-                        -1, *[1] * (len(p.inner) - len(p.whole))
-                    ),
-                    *arrays,
-                ),
-            )
+        arrays = index_arrays(lib, starts, p, chosen, clamp=mode == "clip")
+        if all(len(a) == 1 for a in arrays):  # all examples have the same window
+            first = (len(starts), *[1] * (len(p.inner) - len(p.whole)))
+            target, arrays = target[None], (lib.xp.zeros(first, np.int64), *arrays)
         if not combine and (unique_indices or lib.name == "numpy"):
             target[arrays] = values
         elif unique_indices:
@@ -322,10 +327,11 @@ def accumulate(
         return
     # A flat index is three to thirty times quicker than a tuple of arrays.
     strides = [s // base.itemsize for s in target.strides]
-    flat = sum(a * s for a, s in zip(arrays, strides, strict=False))
+    flat = reduce(np.add, [a if s == 1 else a * s for a, s in zip(arrays, strides, strict=False)])
     for n, s in zip(target.shape[len(arrays) :], strides[len(arrays) :], strict=True):
         flat = flat[..., None] + np.arange(n) * s
-    flat = np.broadcast_to(flat, values.shape)
+    if flat.shape != values.shape:
+        flat = np.broadcast_to(flat, values.shape)
     at(base.reshape(-1), flat.ravel(), values.ravel())
 
 
