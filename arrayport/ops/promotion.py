@@ -126,7 +126,10 @@ def promote_inexact(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
 
 def inexact(x: Array) -> Array:
     """Cast integers and booleans to the float in which functions like `sin` compute."""
-    return x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.to_inexact(x.dtype), x.weak)
+    dtype = x.dtype
+    if dtype.kind in "fc" or dtypes.is_inexact(dtype):
+        return x
+    return convert(x, dtypes.to_inexact(x.dtype), x.weak)
 
 
 def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -39,7 +39,10 @@ def by_engine(
     natives: dict[Any, Callable[..., Any]] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and type(args[0]) is Array and not kwargs:
+        x = args[0] if len(args) == 1 and not kwargs else None
+        if type(x) is Array:
+            if type(x.raw) is np.ndarray and ambient().name == "numpy":  # the common case, quickly
+                return own(x)
             backend, engine = route(args)
         else:
             backend, engine = route(tree_leaves((args, kwargs)))
