@@ -392,6 +392,16 @@ def test_sum_of_parts_has_jax_s_derivatives(same_as_jax: Any) -> None:
     same_as_jax(many_reads, read_by_jax, np.linspace(0.5, 2.0, 5))
 
 
+def test_batched_gradient_of_reads_is_jax_s() -> None:
+    jax = pytest.importorskip("jax")
+    xs = np.linspace(0.5, 2.0, 15).reshape(3, 5)
+    want = np.stack([jax.grad(read_by_jax)(x) for x in xs])
+    for f in (ap.vmap(ap.grad(many_reads)), ap.jit(ap.vmap(ap.jit(ap.grad(many_reads))))):
+        np.testing.assert_allclose(f(xs), want, rtol=1e-6)
+    outer = ap.grad(lambda xs: ap.vmap(many_reads)(xs).sum())
+    np.testing.assert_allclose(outer(anp.asarray(xs)), want, rtol=1e-6)
+
+
 def test_third_derivative_of_reads() -> None:
     def cubes(x: Any) -> Any:
         return sum(x[i] ** 3 * (i + 1) for i in range(3))
