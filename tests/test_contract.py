@@ -386,6 +386,17 @@ def test_enable_x64_is_one_switch():
         assert not sys.modules["jax"].config.jax_enable_x64
 
 
+@pytest.mark.parametrize("wide", [False, True])
+@RUNS
+def test_default_integers(run, wide):
+    with ap.config.override("enable_x64", wide):
+        x = anp.arange(3.0)
+        products = run(anp.cumulative_prod)(anp.asarray(np.int8([50, 50, 2])))
+        found = run(anp.searchsorted)(x, x), run(anp.digitize)(x, x), products
+        assert {f.dtype.name for f in found} == {"int64" if wide else "int32"}
+        np.testing.assert_array_equal(host(products), [50, 2500, 5000])
+
+
 # ---- derivatives
 
 

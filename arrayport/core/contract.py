@@ -279,6 +279,15 @@ CONTRACT = (
         EVERYWHERE,
         ("config.update", *CONVERSIONS, "numpy.zeros", "numpy.arange"),
     ),
+    Row(
+        "default_integers",
+        "the dtype of searchsorted, digitize, and cumulative_prod of narrow signed integers",
+        "the default integer: int32, int64 while 64-bit types are on",
+        STANDARD,
+        "its words are the default array index type, and the default integer; JAX has int32, int8",
+        EVERYWHERE,
+        ("numpy.searchsorted", "numpy.digitize", "numpy.cumulative_prod"),
+    ),
     # ---- derivatives
     Row(
         "derivatives_at_kinks",

@@ -156,12 +156,8 @@ def _print_report(report: verify.Report) -> None:
                 for r in shown
             ],
         )
-    skipped: dict[str, list[str]] = {}
-    for run in report.runs:
-        if run.verdict == "skipped":
-            skipped.setdefault(run.detail, []).append(f"{run.backend} {run.kind}")
-    for reason, which in skipped.items():
-        print(f"\nno gradient ({', '.join(which)}): {reason}")
+    for reason in dict.fromkeys(run.detail for run in report.runs if run.verdict == "skipped"):
+        print(f"\nno gradient: {reason}")
     for run in report.runs:
         if run.verdict == "failed":
             print(f"\n{run.backend} {run.kind} failed: {run.detail}")

@@ -32,7 +32,7 @@ from arrayport.passes.fold import fold
 from arrayport.passes.prune import prune
 from arrayport.passes.share import share
 from arrayport_conformance.agreement import Ulps, compare
-from arrayport_conformance.catalogue.rows import Call, Operand, Row, fill
+from arrayport_conformance.catalogue.rows import Call, Made, Operand, Row, fill
 
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 1e30, -1e30)
 SPECIAL_PAIRS = (0.0, -0.0, 1.0, -1.5, 2.0, np.inf, -np.inf, np.nan)
@@ -60,11 +60,19 @@ class Bound:
         return Bound(function, tuple(self.operands[i] for i in places))
 
 
-def bind(call: Call, function: Callable[..., Any], place: Callable[[Any], Any]) -> Bound:
-    """Put a call's arrays where `place` brings them."""
+def bind(call: Call, root: str, path: str, place: Callable[[Any], Any]) -> Bound:
+    """Make a call of a library's function, its arrays where `place` brings them."""
+    function = resolve(f"{root}.{path}")
     stated, tree = tree_flatten((call.case.args, call.case.kwargs), is_leaf=_atomic)
     leaves = tree_flatten((call.args, call.kwargs), is_leaf=_atomic)[0]
-    leaves = [place(x) if isinstance(x, np.ndarray) else x for x in leaves]
+    leaves = [
+        place(x)
+        if isinstance(x, np.ndarray)
+        else resolve(f"{root}.{x.path}")(*x.arguments)
+        if isinstance(x, Made)
+        else x
+        for x in leaves
+    ]
     free = [i for i, s in enumerate(stated) if isinstance(s, Operand) and not s.fixed]
 
     def bound(*xs: Any) -> Any:
@@ -98,7 +106,7 @@ def resolve(path: str) -> Any:
 
 def ours(row: Row, call: Call) -> Bound:
     """Make the call of arrayport's function, its arrays on the ambient backend."""
-    return bind(call, resolve(f"arrayport.{row.function}"), ap.numpy.asarray)
+    return bind(call, "arrayport", row.function, ap.numpy.asarray)
 
 
 # ---- references
@@ -108,9 +116,9 @@ def reference_name(row: Row) -> str:
     """Name what a row is compared with; empty if nothing that is installed can say."""
     if row.no_reference:
         return ""
-    if find_spec("jax") is not None and not row.contract:
+    if find_spec("jax") is not None and not row.contract and not row.reference:
         return f"jax.{row.function}"
-    return row.numpy or (row.function if row.function.startswith("numpy.") else "")
+    return row.reference or (row.function if row.function.startswith("numpy.") else "")
 
 
 def _reference(row: Row, call: Call) -> tuple[Bound, bool] | None:
@@ -121,7 +129,8 @@ def _reference(row: Row, call: Call) -> tuple[Bound, bool] | None:
     if exact:
         backends.get("jax")  # then its switch for 64-bit types is ours
     place = resolve("jax.numpy.asarray") if exact else lambda x: x
-    return bind(call, resolve(name), place), exact
+    root, _, path = name.partition(".")
+    return bind(call, root, path, place), exact
 
 
 # ---- the laws of calls: each takes a row and a call, the backend being the ambient one
@@ -136,8 +145,9 @@ def value(row: Row, call: Call) -> None:
         return
     expected = known[0].function(*known[0].operands)
     if known[1]:
-        weak = [bool(x.weak_type) for x in tree_leaves(expected)]
-        assert [x.weak_type for x in tree_leaves(out)] == weak, "weak types"
+        # Of booleans weakness has no meaning.
+        pairs = zip(tree_leaves(out), tree_leaves(expected), strict=True)
+        assert all(a.weak_type == b.weak_type or b.dtype == bool for a, b in pairs), "weak types"
         # A named tuple of JAX's is another type than ours.
         _agree(row, tree_leaves(out), [np.asarray(x) for x in tree_leaves(expected)])
     else:
@@ -199,7 +209,7 @@ def inputs(row: Row, call: Call) -> None:
     found.function(*found.operands)
     ap.jit(found.function)(*found.operands)
     smooth = found.smooth()
-    if smooth.operands and not row.not_differentiable:
+    if smooth.operands and not (row.not_differentiable or row.forward_only):
         outs, pull = ap.vjp(smooth.function, *smooth.operands)
         pull([ap.numpy.ones_like(o) for o in outs])
     for x, copy in zip(found.operands, before, strict=True):
@@ -288,7 +298,9 @@ def reverse(row: Row, call: Call) -> None:
     assert [x.shape for x in pulled] == [x.shape for x in found.operands]
     a, b = _dot(ws, pushed), _dot(pulled, ts)
     size = sum(float(np.sum(np.abs(np.asarray(x)))) for x in pushed) + abs(a)
-    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10 * max(1.0, size))
+    # A cast to float32 rounds tangents and cotangents apart.
+    rounding = max(dtypes.finfo(x.dtype).eps for x in [*outs, *found.operands])
+    np.testing.assert_allclose(a, b, rtol=0, atol=max(1e-10, 4 * rounding) * max(1.0, size))
 
 
 def second(row: Row, call: Call) -> None:
@@ -307,9 +319,6 @@ def second(row: Row, call: Call) -> None:
         np.testing.assert_allclose(np.asarray(a), b, rtol=1e-5, atol=1e-6 * max(1.0, _scale(b)))
 
 
-_jax_pulls: dict[str, Callable[..., Any]] = {}
-
-
 def gradients(row: Row, call: Call) -> None:
     """Require that the vjp is JAX's, with its dtypes."""
     if not reference_name(row).startswith("jax."):
@@ -323,10 +332,13 @@ def gradients(row: Row, call: Call) -> None:
     ws = _directions(found.function(*found.operands), 1)
     pulled = ap.vjp(found.function, *found.operands)[1](ws)
     jax: Any = resolve("jax")
+
+    def pull(xs: Any, cts: Any) -> Any:
+        return jax.vjp(expected.function, *xs)[1](cts)
+
     # One compilation for each shape, where JAX's eager vjp compiles every operation.
-    wanted = jax.jit(lambda xs, cts: jax.vjp(expected.function, *xs)[1](cts))(
-        expected.operands, [np.asarray(w) for w in ws]
-    )
+    pull = pull if row.not_batchable else jax.jit(pull)
+    wanted = pull(expected.operands, [np.asarray(w) for w in ws])
     wanted = [np.asarray(x) for x in wanted]
     assert [x.dtype for x in pulled] == [x.dtype for x in wanted]
     for a, b in zip(pulled, wanted, strict=True):
@@ -383,7 +395,8 @@ def programs(row: Row, call: Call) -> None:
         expected = eval_program(program, found.operands)
         home = backends.get("numpy")
         run = program.run(home)
-        raw = run(*[x.raw for x in found.operands])
+        with np.errstate(all="ignore"):
+            raw = run(*[x.raw for x in found.operands])
         _agree(row, [Array(x) for x in raw], expected)
         for changed in (prune(program), share(program), fold(program, home)):
             check_program(changed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayport_conformance.catalogue.rows import FLOATS, B, I, Row, X, case, rows
+from arrayport_conformance.catalogue.rows import FLOATS, B, I, Row, X, case
 
 
 def step(carry: Any, x: Any) -> tuple[Any, Any]:
@@ -27,11 +27,6 @@ def small(x: Any) -> Any:
     return x < 50.0
 
 
-def add(x: Any, y: Any) -> Any:
-    """Add."""
-    return x + y
-
-
 def turn(i: Any, x: Any) -> Any:
     """Take a step that knows its number."""
     return x * 0.5 + i
@@ -42,7 +37,13 @@ FORWARD_ONLY = "a loop whose length is found as it runs has no reverse mode"
 ROWS = (
     Row("lax.cond", (case(B(), grow, shrink, X(3)),), FLOATS),
     Row("lax.switch", (case(I(below=3), (grow, shrink, grow), X(3)),), FLOATS),
-    Row("lax.scan", (case(step, X(), X(4)), case(step, X(2), X(3, 2), reverse=True)), FLOATS, 16),
+    Row(
+        "lax.scan",
+        (case(step, X(), X(4)), case(step, X(2), X(3, 2), reverse=True)),
+        FLOATS,
+        32,
+        of_largest=True,
+    ),
     Row("lax.fori_loop", (case(0, 4, turn, X(3)),), FLOATS),
     Row(
         "lax.while_loop",
@@ -52,10 +53,4 @@ ROWS = (
         forward_only=FORWARD_ONLY,
     ),
     Row("lax.map", (case(shrink, X(3, 2)),), FLOATS),
-    *rows(
-        "lax.associative_scan",
-        (case(add, X(5)), case(add, X(4), reverse=True)),
-        ulps=8,
-        of_largest=True,
-    ),
 )

@@ -29,7 +29,14 @@ ROWS = (
         not_differentiable=NOTHING,
     ),
     Row("numpy.full_like", (case(X(2, 3), 2),), ANY, 0, not_differentiable=NOTHING),
-    *rows("numpy.empty", (case((2, 3)),), dtypes=("float32",), not_differentiable=NOTHING),
+    Row(
+        "numpy.empty",
+        (case((2, 3)),),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+        no_reference="what is in it is open",
+    ),
     *rows(
         "numpy.eye numpy.identity",
         (case(3), case(2, dtype="int32")),
@@ -70,6 +77,14 @@ ROWS = (
     Row("numpy.vander", (case(X(3)), case(X(3), 4, increasing=True)), FLOATS, 16, of_largest=True),
     *rows("numpy.asarray numpy.array", (case(X(2, 3)), case([X(3), X(3)])), dtypes=FLOATS, ulps=0),
     Row("lax.full", (case((2, 3), 1.5), case((), 2)), ("float32",), 0, not_differentiable=NOTHING),
+    Row(
+        "lax.empty",
+        (case((2, 3), "float32"),),
+        ("float32",),
+        0,
+        not_differentiable=NOTHING,
+        no_reference="what is in it is open",
+    ),
     Row("lax.iota", (case("int32", 4),), ("float32",), 0, not_differentiable=NOTHING),
     Row(
         "lax.broadcasted_iota",

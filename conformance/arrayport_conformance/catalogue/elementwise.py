@@ -70,7 +70,8 @@ ROWS = (
     *rows("lax.div", same(REAL, NONZERO), dtypes=NUMBERS, special=True),
     *rows("lax.rem", same(REAL, NONZERO), dtypes=REALS, special=True),
     *rows("numpy.negative numpy.positive lax.neg", one(), dtypes=NUMBERS, special=True),
-    *rows("numpy.abs numpy.absolute lax.abs", one(NONZERO), dtypes=NUMBERS, special=True),
+    *rows("numpy.abs numpy.absolute", one(NONZERO), dtypes=NUMBERS, special=True),
+    Row("lax.abs", one(NONZERO), (*INEXACT, "int32", "int8"), special=True),
     *rows("numpy.fabs", one(NONZERO), dtypes=REALS, special=True),
     *rows("numpy.sign lax.sign", one(NONZERO), dtypes=NUMBERS),
     *rows("numpy.square lax.square", one(), dtypes=NUMBERS, special=True),
@@ -91,7 +92,7 @@ ROWS = (
     *rows("numpy.fmax numpy.fmin", two(), dtypes=REALS, special=True),
     *rows("lax.max lax.min", same(), dtypes=REALS, special=True),
     Row("numpy.clip", (case(X(2, 3), -1, 1), case(X(3), X(3), X(3))), REALS),
-    Row("lax.clamp", (case(-1.0, X(2, 3), 1.0), case(X(3), X(3), X(3))), FLOATS),
+    Row("lax.clamp", (case(X(fixed=True), X(2, 3), X(fixed=True)), case(X(3), X(3), X(3))), FLOATS),
     Row("numpy.heaviside", two(NONZERO), FLOATS, not_differentiable=STEPS),
     # ---- comparison
     *rows(
@@ -172,6 +173,14 @@ ROWS = (
     *rows("lax.erf lax.erfc", one(), dtypes=FLOATS, ulps=64, special=True),
     *rows("lax.erf_inv", one(UNIT), dtypes=FLOATS, ulps=256),
     *rows("lax.lgamma lax.digamma", one(ABOVE_ONE), dtypes=FLOATS, ulps=256, of_largest=True),
+    Row(
+        "lax.polygamma",
+        (case(1, X(3, domain=ABOVE_ONE)), case(2, X(domain=ABOVE_ONE))),
+        FLOATS,
+        512,
+        reference="scipy.special.polygamma",
+    ),
+    Row("nn.log1mexp", one(POSITIVE), FLOATS, 64),
     # ---- complex parts
     *rows("numpy.real numpy.imag numpy.conj numpy.conjugate", one(), dtypes=(*COMPLEX, "float32")),
     *rows("lax.real lax.imag lax.conj", one(), dtypes=COMPLEX),
@@ -227,7 +236,7 @@ ROWS = (
     *rows(
         "nn.relu nn.sigmoid nn.softplus nn.silu nn.swish nn.elu nn.gelu nn.leaky_relu nn.selu "
         "nn.log_sigmoid nn.soft_sign nn.celu nn.hard_tanh nn.relu6 nn.hard_sigmoid nn.hard_swish "
-        "nn.squareplus nn.mish nn.identity nn.hard_silu",
+        "nn.squareplus nn.mish nn.identity nn.hard_silu nn.tanh nn.sparse_plus nn.sparse_sigmoid",
         one(NONZERO),
         ulps=64,
         of_largest=True,

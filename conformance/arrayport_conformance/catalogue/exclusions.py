@@ -35,6 +35,49 @@ EXCLUDED: Mapping[str, str] = {
         "numpy.from_dlpack numpy.frombuffer",
     ),
     **_for(
+        "a transformation: the laws are made of it, and tests/transforms and tests/control hold it",
+        "checkpoint custom_jvp custom_vjp eval_shape grad hessian jacfwd jacobian jacrev jit jvp "
+        "linearize make_jaxpr remat value_and_grad vjp vmap",
+    ),
+    **_for(
+        "it says where arrays live or moves them: tests/test_contract.py and tests/numpy",
+        "Array Device ShapeDtypeStruct agnostic block_until_ready default_backend device_count "
+        "device_get device_put devices local_devices use_backend",
+    ),
+    **_for("it sets an option: tests/core/test_config.py", "disable_jit enable_x64"),
+    **_for("it prints what is stated elsewhere: tests/test_contract.py", "contract explain"),
+    **_for(
+        "it works on trees, not on numbers: tests/core/test_tree.py",
+        "tree_map tree.all tree.broadcast tree.flatten tree.flatten_with_path tree.leaves "
+        "tree.leaves_with_path tree.map tree.map_with_path tree.reduce tree.reduce_associative "
+        "tree.static tree.structure tree.transpose tree.unflatten tree_util.DictKey "
+        "tree_util.FlattenedIndexKey tree_util.GetAttrKey tree_util.KeyEntry tree_util.KeyPath "
+        "tree_util.Partial tree_util.PyTreeDef tree_util.SequenceKey tree_util.all_leaves "
+        "tree_util.keystr tree_util.register_dataclass tree_util.register_pytree_node "
+        "tree_util.register_pytree_node_class tree_util.register_pytree_with_keys "
+        "tree_util.register_pytree_with_keys_class tree_util.register_static tree_util.tree_all "
+        "tree_util.tree_broadcast tree_util.tree_flatten tree_util.tree_flatten_with_path "
+        "tree_util.tree_leaves tree_util.tree_leaves_with_path tree_util.tree_map "
+        "tree_util.tree_map_with_path tree_util.tree_reduce tree_util.tree_reduce_associative "
+        "tree_util.tree_structure tree_util.tree_transpose tree_util.tree_unflatten "
+        "tree_util.treedef_children tree_util.treedef_is_leaf tree_util.treedef_tuple",
+    ),
+    **_for(
+        "it describes dimensions, in Python: tests/ops",
+        "lax.ConvDimensionNumbers lax.GatherDimensionNumbers lax.ScatterDimensionNumbers "
+        "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
+    ),
+    **_for(
+        "it makes a function of a random key, or is one: tests/nn/test_initializers.py",
+        "nn.initializers.Initializer nn.initializers.constant nn.initializers.glorot_normal "
+        "nn.initializers.glorot_uniform nn.initializers.he_normal nn.initializers.he_uniform "
+        "nn.initializers.kaiming_normal nn.initializers.kaiming_uniform "
+        "nn.initializers.lecun_normal nn.initializers.lecun_uniform nn.initializers.normal "
+        "nn.initializers.ones nn.initializers.truncated_normal nn.initializers.uniform "
+        "nn.initializers.variance_scaling nn.initializers.xavier_normal "
+        "nn.initializers.xavier_uniform nn.initializers.zeros",
+    ),
+    **_for(
         "it calls a function that it is given, of rows of the catalogue",
         "numpy.fromfunction numpy.piecewise",
     ),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from arrayport_conformance.catalogue.rows import FLOATS, REALS, B, I, Row, X, case, rows
+import numpy as np
+
+from arrayport_conformance.catalogue.rows import FLOATS, REALS, B, I, Row, X, case, made, rows
 
 SIZES = "its output's shape depends on values"
+ROWS_OF = made("lax.GatherDimensionNumbers", (1,), (0,), (0,))
+ROWS_TO = made("lax.ScatterDimensionNumbers", (1,), (0,), (0,))
+PLACES = np.array([[3], [1]], np.int32)  # no row twice: which write wins is open
 A_FEW = ("float32", "float64", "int32")
 
 ROWS = (
@@ -30,9 +35,9 @@ ROWS = (
         REALS,
         0,
     ),
-    Row("numpy.choose", (case(I(3, below=2), [X(3), X(3)]),), A_FEW, 0),
+    Row("numpy.choose", (case(I(3, below=2), [X(3), X(3)], mode="clip"),), A_FEW, 0),
     Row("numpy.select", (case([B(3), B(3)], [X(3), X(3)], 0),), A_FEW, 0),
-    Row("numpy.compress", (case([True, False, True], X(3)),), A_FEW, 0),
+    Row("numpy.compress", (case(B(3), X(3)),), A_FEW, 0, not_batchable=SIZES),
     Row("numpy.extract", (case(B(3), X(3)),), A_FEW, 0, not_batchable=SIZES),
     Row("numpy.delete", (case(X(5), 1),), A_FEW, 0),
     Row(
@@ -80,12 +85,18 @@ ROWS = (
         0,
     ),
     Row("lax.index_in_dim", (case(X(4, 5), 2), case(X(4, 5), 1, 1, False)), A_FEW, 0),
-    Row("lax.index_take", (case(X(4, 5), (I(2, below=4),), (0,)),), A_FEW, 0),
     Row(
         "lax.dynamic_update_slice",
         (case(X(4, 5), X(2, 3), (I(below=3), I(below=3))),),
         A_FEW,
         0,
+    ),
+    Row("lax.gather", (case(X(5, 3), I(2, 1, below=5), ROWS_OF, (1, 3)),), A_FEW, 0),
+    *rows(
+        "lax.scatter lax.scatter_add lax.scatter_mul lax.scatter_min lax.scatter_max "
+        "lax.scatter_sub",
+        (case(X(5, 3), PLACES, X(2, 3), ROWS_TO, unique_indices=True),),
+        ulps=4,
     ),
     *rows("lax.dynamic_update_slice_in_dim", (case(X(4, 5), X(2, 5), I(below=3), 0),), ulps=0),
     *rows("lax.dynamic_update_index_in_dim", (case(X(4, 5), X(1, 5), I(below=4), 0),), ulps=0),

@@ -56,6 +56,14 @@ class Operand:
 
 
 @dataclass(frozen=True)
+class Made:
+    """An argument that each library makes by its own type or function of this name."""
+
+    path: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
 class Case:
     """A call with Operands in the place of arrays; what is no Operand is passed as it is."""
 
@@ -89,7 +97,7 @@ class Row:
     forward_only: str = ""  # the reason why there is no reverse mode
     not_batchable: str = ""  # the reason
     order: int = 2  # of the derivatives that the laws look at
-    numpy: str = ""  # a function of NumPy or SciPy with these arguments, where JAX is no reference
+    reference: str = ""  # a function of NumPy's or SciPy's with these arguments, to use for JAX's
     contract: str = ""  # the contract's row by which JAX differs: then NumPy is the reference
     no_reference: str = ""  # the reason: what such a row gives is tested elsewhere
     special: bool = False  # elementwise, so that zeros, infinities and NaN can be tried
@@ -126,6 +134,11 @@ def B(*shape: int) -> Operand:
     return Operand(shape, dtype="bool", fixed=True)
 
 
+def made(path: str, *arguments: Any) -> Made:
+    """State an argument that each library makes for itself."""
+    return Made(path, arguments)
+
+
 def fill(stated: Case, dtype: str | tuple[str, ...], seed: int) -> Call:
     """Put numbers in the place of a case's Operands; a tuple gives each of them its own dtype."""
     rng = np.random.default_rng(seed)
@@ -140,6 +153,11 @@ def fill(stated: Case, dtype: str | tuple[str, ...], seed: int) -> Call:
 
     args = tree_map(number, stated.args, is_leaf=_is_operand)
     return Call(args, tree_map(number, stated.kwargs, is_leaf=_is_operand), stated)
+
+
+def add(x: Any, y: Any) -> Any:
+    """Add: for rows that take a function."""
+    return x + y
 
 
 def _is_operand(x: Any) -> bool:

@@ -76,6 +76,11 @@ ROWS = (
     Row(
         "lax.broadcast_in_dim", (case(X(3), (2, 3), (1,)), case(X(2, 1), (2, 3), (0, 1))), A_FEW, 0
     ),
+    Row("lax.broadcast_to_rank", (case(X(3), 2),), A_FEW, 0),
+    Row("lax.tile", (case(X(2, 3), (2, 1)),), A_FEW, 0),
+    Row("lax.split", (case(X(5), (2, 3)), case(X(2, 4), (1, 3), 1)), A_FEW, 0),
+    Row("lax.stack", (case([X(3), X(3)]), case([X(3), X(3)], 1)), A_FEW, 0),
+    Row("lax.unstack", (case(X(2, 3)), case(X(2, 3), 1)), A_FEW, 0),
     Row("lax.expand_dims", (case(X(2, 3), (1,)),), A_FEW, 0),
     Row("lax.squeeze", (case(X(1, 3), (0,)),), A_FEW, 0),
     Row("lax.collapse", (case(X(2, 3, 4), 0, 2),), A_FEW, 0),
@@ -83,7 +88,7 @@ ROWS = (
     Row("lax.concatenate", (case([X(2, 3), X(1, 3)], 0),), A_FEW, 0),
     Row(
         "lax.pad",
-        (case(X(2, 3), 0.0, ((1, 0, 0), (0, 2, 1))), case(X(4), 0.0, ((-1, 1, 0),))),
+        (case(X(2, 3), X(), ((1, 0, 0), (0, 2, 1))), case(X(4), X(), ((-1, 1, 0),))),
         FLOATS,
         0,
     ),

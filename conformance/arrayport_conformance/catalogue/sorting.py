@@ -18,6 +18,7 @@ ROWS = (
     ),
     Row("numpy.lexsort", (case([X(4), X(4)]),), REALS, 0, not_differentiable=PLACES),
     Row("lax.sort", (case(X(5)), case(X(3, 4), dimension=0)), REALS, 0),
+    Row("lax.sort_key_val", (case(X(5), X(5)), case(X(3, 4), X(3, 4), 0)), REALS, 0),
     Row("lax.top_k", (case(X(5, domain=APART), 2),), FLOATS, 0),
     Row(
         "numpy.searchsorted",
@@ -27,6 +28,7 @@ ROWS = (
         ),
         REALS,
         0,
+        contract="default_integers",
         not_differentiable=PLACES,
     ),
     Row(
@@ -34,6 +36,7 @@ ROWS = (
         (case(X(3), X(5, domain=SORTED, fixed=True)),),
         FLOATS,
         0,
+        contract="default_integers",
         not_differentiable=PLACES,
     ),
     Row(

@@ -1,0 +1,62 @@
+"""Initializers give the numbers of JAX's, on every backend, and the variances that they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import arrayport as ap
+from arrayport.nn import initializers
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+MAKERS = [
+    ("constant", (2.5,)),
+    ("glorot_normal", ()),
+    ("glorot_uniform", ()),
+    ("he_normal", ()),
+    ("he_uniform", ()),
+    ("kaiming_normal", ()),
+    ("kaiming_uniform", ()),
+    ("lecun_normal", ()),
+    ("lecun_uniform", ()),
+    ("normal", (0.3,)),
+    ("truncated_normal", (0.3,)),
+    ("uniform", (0.3,)),
+    ("variance_scaling", (2.0, "fan_avg", "truncated_normal")),
+    ("xavier_normal", ()),
+    ("xavier_uniform", ()),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), MAKERS, ids=[name for name, _ in MAKERS])
+@pytest.mark.parametrize("shape", [(6, 4), (3, 3, 2, 5)], ids=str)
+def test_same_as_jax(name, arguments, shape):
+    jax = pytest.importorskip("jax", reason="JAX is the reference")
+    found = getattr(initializers, name)(*arguments)(ap.random.PRNGKey(3), shape)
+    expected = getattr(jax.nn.initializers, name)(*arguments)(jax.random.PRNGKey(3), shape)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "variance"),
+    [
+        ("glorot_normal", 2 / (200 + 100)),
+        ("glorot_uniform", 2 / (200 + 100)),
+        ("he_normal", 2 / 200),
+        ("lecun_uniform", 1 / 200),
+    ],
+)
+def test_variance(name, variance):
+    """20,000 draws: the sample variance is within 5 % with room to spare."""
+    drawn = np.asarray(getattr(initializers, name)()(ap.random.PRNGKey(0), (200, 100)))
+    np.testing.assert_allclose(drawn.var(), variance, rtol=0.05)
+    assert abs(drawn.mean()) < 5 * (variance / drawn.size) ** 0.5
+
+
+@pytest.mark.parametrize(("name", "value"), [("zeros", 0), ("ones", 1)])
+def test_constant_functions(name, value):
+    drawn = getattr(initializers, name)(ap.random.PRNGKey(0), (2, 3), "int32")
+    assert drawn.dtype == np.int32
+    np.testing.assert_array_equal(np.asarray(drawn), np.full((2, 3), value))
