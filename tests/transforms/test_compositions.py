@@ -1,4 +1,4 @@
-"""Random compositions of operations, control flow and transformations agree with JAX, eager and jitted.
+"""Random compositions of operations and transformations agree with JAX, eager and jitted.
 
 A program is one to three blocks under one to four wrappers, for any module that speaks JAX's names.
 """
@@ -25,7 +25,7 @@ Function = Callable[[Any], Any]
 
 
 def blocks(m: Any) -> dict[str, Function]:
-    """Functions from (N,) to (N,) of a module `m` with the names of JAX and, as `m.numpy`, of its NumPy."""
+    """Make functions from (N,) to (N,) of a module `m` that speaks JAX's names."""
     np_, lax = m.numpy, m.lax
     w, indices, counting = np_.asarray(WEIGHTS), np_.asarray(INDICES), np_.arange(N)
 
@@ -88,7 +88,7 @@ def blocks(m: Any) -> dict[str, Function]:
         "fancy": lambda x: x[indices] * x[::-1],
         "slices": lambda x: np_.concatenate([x[2:], x[:2] * x[1]]),
         "maxred": lambda x: x / (1.0 + np_.max(x) ** 2),
-        "softmax": lambda x: m.nn.softmax(x),
+        "softmax": m.nn.softmax,
         "update": lambda x: x.at[1].set(x[3] * 2.0).at[indices].add(np_.sin(x)),
         "solve": lambda x: np_.linalg.solve(w + 3.0 * np_.eye(N), x),
         "sorted": lambda x: np_.sort(x) * x,
@@ -135,10 +135,10 @@ def wrappers(m: Any) -> dict[str, Callable[[Function], Function]]:
         return lambda x: np_.sum(m.vmap(one, (0, None))(scales, x), 0)
 
     return {
-        "grad": lambda f: lambda x: m.grad(lambda y: np_.sum(f(y)))(x),
+        "grad": lambda f: m.grad(lambda y: np_.sum(f(y))),
         "closure": lambda f: lambda x: m.grad(lambda y: np_.sum(f(y) * x) * np_.sum(y))(x),
-        "jit": lambda f: m.jit(f),
-        "checkpoint": lambda f: m.checkpoint(f),
+        "jit": m.jit,
+        "checkpoint": m.checkpoint,
         "vmap": lambda f: lambda x: np_.sum(m.vmap(f)(np_.sin(rows) + x), 0),
         "vmap_scale": lambda f: lambda x: np_.sum(m.vmap(lambda s: f(x * s))(scales), 0),
         "vmap_axis": lambda f: lambda x: np_.sum(m.vmap(f, 1, 1)(x[:, None] * columns), 1),
@@ -157,8 +157,8 @@ def wrappers(m: Any) -> dict[str, Callable[[Function], Function]]:
 
 
 def compose(seed: int, m: Any) -> tuple[str, Function]:
-    """The program of a seed, with a description."""
-    rng = random.Random(seed)
+    """Make the program of a seed, with a description."""
+    rng = random.Random(seed)  # noqa: S311 - not for secrets
     known, ways = blocks(m), wrappers(m)
     names = rng.sample(sorted(known), rng.randint(1, 3))
     chain = [rng.choice(sorted(ways)) for _ in range(rng.randint(1, 4))]

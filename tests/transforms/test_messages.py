@@ -1,4 +1,4 @@
-"""Each kind of bad input gets an error that says what is wrong and what to write, on every backend."""
+"""Each kind of bad input gets an error that says what is wrong and what to write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_shapes_that_do_not_broadcast(x):
 
 
 def test_lax_does_not_promote(x):
-    with pytest.raises(TypeError, match="float32.*int32"):
+    with pytest.raises(TypeError, match=r"float32.*int32"):
         ap.lax.add(x, anp.ones(3, int))
 
 
@@ -46,7 +46,7 @@ def test_dtypes_that_are_none(x):
         x.astype(object)
     with pytest.raises(TypeError, match="array or a number"):
         anp.sin("three")
-    with pytest.raises(TypeError, match="list|asarray"):
+    with pytest.raises(TypeError, match=r"list|asarray"):
         anp.sin([1.0, 2.0])
 
 
@@ -84,7 +84,7 @@ def test_a_traced_value_as_index_array_or_number(x):
         ap.jit(lambda i: [1, 2, 3][i])(1)
     assert FILE in str(caught.value)
     with pytest.raises(errors.TracerArrayConversionError, match=r"arrayport\.numpy|pure_callback"):
-        ap.jit(lambda v: np.asarray(v))(x)
+        ap.jit(np.asarray)(x)
     with pytest.raises(errors.ConcretizationTypeError, match="static"):
         ap.jit(lambda v: float(v[0]))(x)
     with pytest.raises(errors.NonConcreteBooleanIndexError, match="where"):
@@ -133,7 +133,7 @@ def test_a_carry_that_changes(x):
         ap.lax.while_loop(lambda c: c.sum() < 3, lambda c: anp.concatenate([c, c]), x)
     with pytest.raises(TypeError, match="bool"):
         ap.lax.while_loop(lambda c: c, lambda c: c + 1.0, x)
-    with pytest.raises((TypeError, ValueError), match="length|sizes"):
+    with pytest.raises((TypeError, ValueError), match=r"length|sizes"):
         ap.lax.scan(lambda c, a: (c, a), 0.0, (x, x[:2]))
 
 
@@ -149,11 +149,11 @@ def test_branches_that_differ(x):
 
 def test_a_cotangent_that_does_not_match(x):
     _, pull = ap.vjp(lambda v: {"a": v * 2}, x)
-    with pytest.raises((TypeError, ValueError), match="(?i)struct|tree"):
+    with pytest.raises((TypeError, ValueError), match=r"(?i)struct|tree"):
         pull([x])
     with pytest.raises((TypeError, ValueError), match="shape"):
         pull({"a": x[:2]})
-    with pytest.raises((TypeError, ValueError), match="(?i)tangent"):
+    with pytest.raises((TypeError, ValueError), match=r"(?i)tangent"):
         ap.jvp(lambda v: v, (x,), (x[:2],))
 
 
@@ -164,7 +164,7 @@ def test_axes_that_do_not_fit(x):
         ap.vmap(lambda v: v, in_axes=1)(x)
     with pytest.raises(ValueError, match=r"3.*2|2.*3"):
         ap.vmap(lambda v, u: v + u)(x, x[:2])
-    with pytest.raises(ValueError, match="(?i)none|mapped"):
+    with pytest.raises(ValueError, match=r"(?i)none|mapped"):
         ap.vmap(lambda v: v, in_axes=(None,))(x)
 
 
@@ -174,6 +174,6 @@ def test_gradients_of_what_has_none(x):
     with pytest.raises(TypeError, match=r"(?i)scalar"):
         ap.grad(lambda v: v * 2.0)(x)
     with pytest.raises(TypeError, match=r"(?i)float|real|int"):
-        ap.grad(lambda v: anp.argmax(v))(x)
+        ap.grad(anp.argmax)(x)
     with pytest.raises((TypeError, ValueError), match=r"scan|[Ff]orward"):
         ap.grad(lambda v: ap.lax.while_loop(lambda c: c < 10, lambda c: c * 2, v))(1.0)

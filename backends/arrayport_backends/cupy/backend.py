@@ -18,7 +18,7 @@ class CupyBackend(ArrayBackend):
     def __init__(self, lib: Lib, raw_type: type, devices: list[Device]) -> None:
         super().__init__(lib.name, lib, ROWS, raw_type, devices)
 
-    def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:  # noqa: ARG002 - one device
+    def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
         return self.lib.xp.array(host)
 
     def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:

@@ -46,9 +46,7 @@ class ArrayBackend(Backend):
         kernel = self.kernel(prim)
         raws = [self.operand(a.raw) for a in args]
         if any(r.dtype.num >= HALF for r in raws) and not self.rows[prim].moves:  # type: ignore[union-attr]
-            kernel = widened(
-                kernel, [a.dtype for a in out_avals(prim, args, params)], prim.many
-            )
+            kernel = widened(kernel, [a.dtype for a in out_avals(prim, args, params)], prim.many)
         token = None if error_state() is QUIET else set_errors(QUIET)
         try:
             out = kernel(*raws, **params)
