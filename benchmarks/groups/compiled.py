@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from benchmarks.programs import PROGRAMS, Function, Program
 from benchmarks.rows import OURS, Contender, Row
 
 FIRST_CALLS = True
-LIBRARIES = {OURS: OURS, "jax": "jax", "numpy": "numpy"}
+LIBRARIES = (OURS, "jax", "numpy")
 
 
 def rows() -> list[Row]:
@@ -18,7 +19,7 @@ def rows() -> list[Row]:
         Row(
             f"{program.id}-{dtype[5:]}",
             f"jit({program.id})",
-            partial(contenders, program, dtype, LIBRARIES),
+            partial(_beside, program, dtype),
             program.goal_for(dtype),
             of="jax",
             ulps=program.ulps,
@@ -28,18 +29,17 @@ def rows() -> list[Row]:
     ]
 
 
-def contenders(
-    program: Program, dtype: str, libraries: dict[str, str], *, grad: bool = False
-) -> dict[str, Contender]:
-    """Make the program, or its gradient, a contender of each library that is installed."""
+def _beside(program: Program, dtype: str) -> dict[str, Contender]:
+    names = [name for name in LIBRARIES if name != "numpy" or program.plain]
+    found = {name: library(name) for name in names}
     inputs = program.inputs(dtype)
-    wanted = libraries if program.plain else {k: v for k, v in libraries.items() if k != "numpy"}
-    found = {name: library(lib) for name, lib in wanted.items()}
-    return {name: compiled(lib, program, inputs, grad=grad) for name, lib in found.items() if lib}
+    return {name: compiled(lib, program, inputs) for name, lib in found.items() if lib}
 
 
-def compiled(lib: Library, program: Program, inputs: tuple[Any, ...], *, grad: bool) -> Contender:
-    """Jit the program in a library, its inputs there already."""
+def compiled(
+    lib: Library, program: Program, inputs: Sequence[Any], *, grad: bool = False
+) -> Contender:
+    """Jit the program, or its gradient, in a library, its inputs there already."""
     function = program.write(lib.root, lib.numpy)
     args = [lib.asarray(x) for x in inputs]
     if lib.root is None:
