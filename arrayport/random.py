@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, frexp, inf, log, prod, sqrt
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.names import absent
 from arrayport.core.trace import backend_of
 from arrayport.numpy.searching import searchsorted
 from arrayport.ops import random as bits_of
@@ -32,6 +33,23 @@ from arrayport.ops.slices import slice_in_dim, static_slice
 from arrayport.ops.sorting import sort, top_k
 from arrayport.ops.special import erf
 from arrayport.ops.structure import broadcast_to, convert, move_axis, reshape
+
+__all__ = [
+    "PRNGKey",
+    "bernoulli",
+    "bits",
+    "categorical",
+    "choice",
+    "exponential",
+    "fold_in",
+    "gumbel",
+    "normal",
+    "permutation",
+    "randint",
+    "split",
+    "truncated_normal",
+    "uniform",
+]
 
 Shape = tuple[int, ...]
 DType = np.dtype[Any]
@@ -433,3 +451,9 @@ def choice(
             picked = convert(order, dtypes.default_int())
     picked = reshape(picked, size)
     return picked if whole else take(population, picked, axis)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("random", name)

@@ -201,7 +201,6 @@ le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
 mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
-nextafter = _binary(elementwise.nextafter, "nextafter", "f")
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
 shift_right_arithmetic = _binary(
@@ -254,6 +253,12 @@ def integer_pow(x: Any, y: int) -> Array:
 def reciprocal(x: Any, /) -> Array:
     """Divide 1 by x. Source: ``jax.lax.reciprocal``."""
     return integer_pow(takes(lift(x), FLOATING, "reciprocal"), -1)
+
+
+def nextafter(x1: Any, x2: Any) -> Array:
+    """Give the float after x1 in the direction of x2. Source: ``jax.lax.nextafter``."""
+    x, y = _alike((x1, x2), "nextafter")
+    return elementwise.nextafter(takes(x, "f", "nextafter"), y)
 
 
 def polygamma(m: Any, x: Any, /) -> Array:

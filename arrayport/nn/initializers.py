@@ -53,7 +53,7 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     """Make an initializer that gives a value everywhere. Source: ``jax.nn.initializers.constant``.
 
     >>> from arrayport import nn, random
-    >>> nn.initializers.constant(2.0)(random.key(0), (2,))
+    >>> nn.initializers.constant(2.0)(random.PRNGKey(0), (2,))
     Array([2., 2.], dtype=float32)
     """
     own = dtype
@@ -116,7 +116,7 @@ def variance_scaling(
     Source: ``jax.nn.initializers.variance_scaling``.
 
     >>> from arrayport import nn, random
-    >>> nn.initializers.variance_scaling(1.0, "fan_in", "normal")(random.key(0), (3, 2)).shape
+    >>> nn.initializers.variance_scaling(1.0, "fan_in", "normal")(random.PRNGKey(0), (3, 2)).shape
     (3, 2)
     """
     if mode not in {"fan_in", "fan_out", "fan_avg"}:

@@ -9,7 +9,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.dtypes import can_cast, finfo, iinfo, issubdtype, promote_types
+from arrayport.core.dtypes import can_cast, finfo, iinfo, promote_types
 from arrayport.numpy.creation import asarray
 
 __all__ = [
@@ -200,6 +200,16 @@ def _pair(x: Any) -> tuple[np.dtype[Any], Any]:
     if type(x) in {int, float, complex}:
         return dtypes.scalar_dtype(x)
     return dtypes.canonicalize(getattr(x, "dtype", x)), False
+
+
+def issubdtype(arg1: Any, arg2: Any) -> Any:
+    """Say whether a dtype is another, or of an abstract type. Source: ``jax.numpy.issubdtype``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.issubdtype(anp.bfloat16, anp.floating)
+    True
+    """
+    return dtypes.issubdtype(arg1, arg2)
 
 
 def iscomplexobj(x: Any) -> Any:

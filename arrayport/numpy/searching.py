@@ -196,13 +196,14 @@ def sort_complex(a: Any) -> Array:
     return ops.sort(convert(x, dtypes.complex_dtype(x.dtype)), 0)
 
 
-def lexsort(keys: Any, axis: int = -1) -> Array:
+def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = 16) -> Array:
     """Give the order that sorts by several keys, the last one first. Source: ``jax.numpy.lexsort``.
 
     >>> import arrayport.numpy as anp
     >>> anp.lexsort((anp.array([1, 0, 2]), anp.array([1, 1, 0])))
     Array([2, 1, 0], dtype=int32)
     """
+    del batch_size  # a hint of JAX's
     xs = [arrayed(k, "keys") for k in keys]
     if not xs:
         raise TypeError("lexsort needs at least one key")

@@ -1,0 +1,144 @@
+"""The names of arrayport's modules are JAX's, with JAX's signatures; what is missing says so."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport.core.names import NAMES, known
+
+MODULES = [name for name in NAMES if name not in {"", "numpy.fft"}]
+# Arguments of JAX's that have no meaning yet: sharding, XLA's accuracy modes, and what is new in 0.12.
+NOT_YET = {
+    "accuracy",
+    "allow_negative_indices",
+    "is_stable",
+    "operand",
+    "out_dtype",
+    "out_sharding",
+    "sharding",
+    "subset_by_index",
+    "_dot_general",
+}
+UFUNC = {"out", "where"}
+
+
+def ours(module: str) -> ModuleType:
+    return importlib.import_module(f"arrayport.{module}".rstrip("."))
+
+
+def have(module: str) -> list[str]:
+    return [name for name in known(module) if hasattr(ours(module), name)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_public_names_are_jaxs(module: str) -> None:
+    """No function of ours beside JAX's own, lest a program written here fails there."""
+    found = ours(module)
+    names = getattr(found, "__all__", [n for n in vars(found) if not n.startswith("_")])
+    foreign = {
+        n
+        for n in names
+        if callable(getattr(found, n))
+        and n not in known(module)
+        and not inspect.isclass(getattr(found, n))
+    }
+    assert foreign - {"absent"} == set()
+
+
+@pytest.mark.parametrize("module", ["", *MODULES])
+def test_a_missing_name_says_so(module: str) -> None:
+    missing = sorted(set(known(module)) - set(have(module)))
+    if not missing:
+        return
+    with pytest.raises(AttributeError, match=f"has no '{missing[0]}' yet, which jax"):
+        getattr(ours(module), missing[0])
+
+
+def test_a_name_that_nobody_has_is_an_ordinary_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'arrayport\.numpy' has no attribute 'sine'"):
+        anp.sine  # noqa: B018 - reading it is the test
+
+
+def parameters(function: Any) -> dict[str, inspect.Parameter] | None:
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize(
+    "module", ["numpy", "numpy.linalg", "lax", "nn", "random", "tree", "tree_util"]
+)
+def test_signatures_are_jaxs(module: str) -> None:
+    jax = pytest.importorskip("jax", reason="the signatures are jax's")
+    if tuple(map(int, jax.__version__.split(".")[:2])) < (0, 12):
+        pytest.skip("the signatures are those of jax 0.12")
+    theirs = importlib.import_module(f"jax.{module}")
+    wrong = []
+    for name in have(module):
+        a, b = (parameters(getattr(m, name)) for m in (ours(module), theirs))
+        if a is None or b is None or inspect.isclass(getattr(theirs, name)):
+            continue
+        wrong += [f"{name}: {fault}" for fault in faults(a, b)]
+    assert wrong == []
+
+
+def faults(a: dict[str, inspect.Parameter], b: dict[str, inspect.Parameter]) -> list[str]:
+    """How a signature of ours differs from JAX's."""
+    if any(p.kind is p.VAR_POSITIONAL for p in b.values()) and {*b} >= UFUNC:
+        return []  # a ufunc of JAX's shows no operands
+    found = []
+    positional = {inspect.Parameter.POSITIONAL_ONLY}
+    first = [p for p in a.values() if p.kind is not p.KEYWORD_ONLY]
+    for i, (name, theirs) in enumerate(b.items()):
+        if name in NOT_YET:
+            continue
+        if theirs.kind in positional or theirs.kind in {theirs.VAR_KEYWORD, theirs.VAR_POSITIONAL}:
+            if theirs.kind in positional and i >= len(first):
+                found.append(f"has no argument {i}")
+            continue
+        own = a.get(name)
+        if own is None and any(p.kind is p.VAR_KEYWORD for p in a.values()):
+            continue
+        if own is None:
+            found.append(f"has no {name}")
+        elif own.kind is not theirs.kind and own.kind is own.KEYWORD_ONLY:
+            found.append(f"{name} is keyword-only")
+        elif not same(own.default, theirs.default):
+            found.append(f"{name}={own.default!r}, not {theirs.default!r}")
+    return found
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two defaults are one; where JAX has none ours may have one."""
+    if b is inspect.Parameter.empty:
+        return True
+    if type(a) in {bool, int, float, str, tuple, type(None)}:
+        return bool(a == b) or str(b) == str(a)
+    return (a is inspect.Parameter.empty) == (b is inspect.Parameter.empty)
+
+
+def test_scalar_types_make_arrays_and_are_dtypes() -> None:
+    x = anp.float32(1.5)
+    assert isinstance(x, ap.Array)
+    assert x.dtype == anp.float32 == "float32"
+    assert anp.zeros(2, anp.int8).dtype == anp.int8
+    assert anp.dtype(anp.bfloat16).name == "bfloat16"
+    assert {anp.float32: 1}[anp.dtype("float32")] == 1
+    assert anp.bool(3).item() is True
+
+
+def test_constants() -> None:
+    assert anp.pi == pytest.approx(3.14159265358979)
+    assert anp.e == pytest.approx(2.718281828459045)
+    assert anp.euler_gamma == pytest.approx(0.5772156649015329)
+    assert anp.inf > 1e308
+    assert anp.nan != anp.nan
+    assert anp.newaxis is None
