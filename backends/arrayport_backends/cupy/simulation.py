@@ -19,6 +19,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ TAKES_LISTS = _words("broadcast_shapes einsum percentile quantile nanpercentile 
 # what NumPy gives as Python scalars and CuPy as 0-d arrays
 GIVES_ARRAYS = _words("allclose array_equal array_equiv count_nonzero")
 NOT_SIMULATED = _words("""
-    random cuda lib testing typing polynomial exceptions vectorize poly1d broadcast flatiter c_ r_
+    random cuda testing typing polynomial exceptions vectorize poly1d broadcast flatiter c_ r_
     mgrid ogrid apply_along_axis apply_over_axes fromfunction fromfile fromiter fromstring
     frombuffer genfromtxt loadtxt load save savez savez_compressed savetxt piecewise mask_indices
     ndindex show_config printoptions set_printoptions get_printoptions require
@@ -364,6 +365,12 @@ def clip(a: SimArray, a_min: Any, a_max: Any, out: Any = None) -> Any:
     return CLIP(a, low if a_min is None else a_min, high if a_max is None else a_max, out=out)
 
 
+def as_strided(x: SimArray, shape: Any = None, strides: Any = None) -> SimArray:
+    """Give the view that CuPy's `lib.stride_tricks.as_strided` gives."""
+    _check_arrays("as_strided", (x,))
+    return wrap(np.lib.stride_tricks.as_strided(unwrap(x), shape, strides))
+
+
 def _hidden(name: str, host: Callable[..., Any]) -> SimUfunc:
     found = facts.fact("cupy", name)
     assert found is not None
@@ -432,6 +439,7 @@ MADE: Mapping[str, Any] = {
     "clip": clip,
     "from_dlpack": from_dlpack,
     "get_array_module": get_array_module,
+    "lib": SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided)),
     "where": where,
 }
 special = Namespace("cupyx.scipy.special", "scipy.special", {})

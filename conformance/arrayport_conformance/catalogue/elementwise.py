@@ -57,8 +57,15 @@ ROWS = (
     *rows(
         "numpy.divide numpy.true_divide", two(NONZERO, NONZERO), dtypes=(*ANY, *MIXED), special=True
     ),
+    # NumPy's own floor_divide has other infinities than the standard: tests/test_contract.py
+    Row(
+        "numpy.floor_divide",
+        two(REAL, NONZERO),
+        REALS,
+        contract="floor_division_of_special_values",
+    ),
     *rows(
-        "numpy.floor_divide numpy.remainder numpy.mod",
+        "numpy.remainder numpy.mod",
         two(REAL, NONZERO),
         dtypes=REALS,
         special=True,
@@ -88,9 +95,15 @@ ROWS = (
     Row("numpy.round", (*one(), case(X(2, 3), 2)), REALS),
     Row("numpy.around", one(), REALS),
     # ---- choice
-    *rows("numpy.maximum numpy.minimum", (*two(), case(X(3), 1.5)), dtypes=ANY, special=True),
-    *rows("numpy.fmax numpy.fmin", two(), dtypes=REALS, special=True),
-    *rows("lax.max lax.min", same(), dtypes=REALS, special=True),
+    *rows(
+        "numpy.maximum numpy.minimum",
+        (*two(), case(X(3), 1.5)),
+        dtypes=ANY,
+        special=True,
+        open_zero=True,
+    ),
+    *rows("numpy.fmax numpy.fmin", two(), dtypes=REALS, special=True, open_zero=True),
+    *rows("lax.max lax.min", same(), dtypes=REALS, special=True, open_zero=True),
     Row("numpy.clip", (case(X(2, 3), -1, 1), case(X(3), X(3), X(3))), REALS),
     Row("lax.clamp", (case(X(fixed=True), X(2, 3), X(fixed=True)), case(X(3), X(3), X(3))), FLOATS),
     Row("numpy.heaviside", two(NONZERO), FLOATS, not_differentiable=STEPS),

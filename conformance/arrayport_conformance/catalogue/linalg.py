@@ -38,7 +38,7 @@ ROWS = (
     ),
     Row(
         "numpy.linalg.det",
-        (case(X(3, 3, domain=REGULAR)), case(X(2, 2, domain=REGULAR))),
+        (case(X(3, 3, domain=REGULAR)), case(X(4, 4, domain=REGULAR))),
         INEXACT,
         **ABOUT,
     ),

@@ -101,6 +101,7 @@ class Row:
     contract: str = ""  # the contract's row by which JAX differs: then NumPy is the reference
     no_reference: str = ""  # the reason: what such a row gives is tested elsewhere
     special: bool = False  # elementwise, so that zeros, infinities and NaN can be tried
+    open_zero: bool = False  # which of two zeros is its result is open
 
     @property
     def name(self) -> str:
