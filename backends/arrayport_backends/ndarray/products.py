@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
-
 from arrayport.core import dtypes
-from arrayport.ops.products import COLUMNS_ROWS, dot_general_p, free_axes
+from arrayport.ops.products import COLUMNS_ROWS, NO_AXES, dot_general_p, free_axes
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Axes = tuple[int, ...]
 
@@ -25,7 +24,7 @@ def dot_general(
     """Bring both operands to stacks of matrices, multiply, and unfold the axes."""
     if preferred_element_type is not None:
         x, y = (_cast(a, preferred_element_type) for a in (x, y))
-    if contract == COLUMNS_ROWS and x.ndim == y.ndim == 2:
+    if contract == COLUMNS_ROWS and batch == NO_AXES and x.ndim == y.ndim == 2:
         return x.dot(y)
     (cx, cy), (bx, by) = contract, batch
     fx, fy = free_axes(len(x.shape), cx, bx), free_axes(len(y.shape), cy, by)
@@ -43,8 +42,8 @@ def dot_general(
     if inner == 1 or not x.shape:
         # One product each: no sum, and the zeros keep their signs.
         return lib.xp.multiply(
-            x.reshape(*lead, *rows, *[1] * len(columns)),
-            y.reshape(*lead, *[1] * len(rows), *columns),
+            x.reshape((*lead, *rows, *[1] * len(columns))),
+            y.reshape((*lead, *[1] * len(rows), *columns)),
         )
     x = x.reshape(*lead, prod(rows), inner)
     y = y.reshape(*lead, inner, prod(columns))
