@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arrayport.core.primitive import HALF, Primitive
+from arrayport.core.primitive import HALF, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
 from arrayport_backends.ndarray.kernels import widened
@@ -125,6 +125,7 @@ class Planner:
         program = executor.program
         self.ours: set[Atom] = {v for v in owned if v in program.ins}
         self.roots: dict[Atom, Atom] = {}  # a view -> the value whose buffer it shares
+        self.repeats: set[Atom] = set()  # views whose elements may share their places
         self.last_read: dict[Atom, int] = {}
         self.last_alive: dict[
             Atom, int
@@ -132,6 +133,8 @@ class Planner:
         for i, (prim, ins, _, outs) in enumerate(program.eqns):
             if ins and getattr(self.rows.get(prim), "view", False):
                 self.roots.update(dict.fromkeys(outs, self.root(ins[0])))
+                if ins[0] in self.repeats or prod(outs[0].shape) > prod(ins[0].shape):
+                    self.repeats.update(outs)
             for a in (*ins, *outs):
                 self.last_read[a] = self.last_alive[self.root(a)] = i
         for a in program.outs:
@@ -142,7 +145,9 @@ class Planner:
         """Whether the outputs in place of the owned inputs come in buffers of ours, one each."""
         outs = self.executor.program.outs
         buffers = [self.root(o) for o in outs]
-        return all(buffers.count(b) == 1 and b in self.ours for b in buffers[: len(owned)])
+        return self.repeats.isdisjoint(outs[: len(owned)]) and all(
+            buffers.count(b) == 1 and b in self.ours for b in buffers[: len(owned)]
+        )
 
     def root(self, a: Atom) -> Atom:
         """The value whose buffer a value shares: its own, unless it is a view."""
@@ -161,6 +166,8 @@ class Planner:
         kernel = backend.kernel(prim)
         row = self.rows[prim]
         into = None
+        if isinstance(prim, Holder):  # its Program may give an operand back, whole or in part
+            self.ours.difference_update(map(self.root, ins))
         narrow = any(a.dtype.num >= HALF for a in (*ins, *outs)) and not row.moves
         if narrow:
             kernel = widened(kernel, [v.dtype for v in outs], prim.many)
@@ -183,6 +190,7 @@ class Planner:
         r = self.root(a)
         return (
             r in self.ours
+            and a not in self.repeats
             and self.last_alive[r] == i
             and all(self.root(o) is not r for o in others)
         )

@@ -374,9 +374,13 @@ def writes(into: Callable[..., Raw], *, moves: bool = False) -> Kernel:
     """The row of a kernel that writes into its base: into a copy, unless the base may go."""
 
     def run(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
-        return into(lib, base.copy(), *rest, **params)
+        return into(lib, lib.xp.array(base, order="C"), *rest, **params)
 
-    return Kernel(run, moves=moves, inplace=into)
+    def inplace(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
+        # without axes it may be a scalar of NumPy's, which cannot be written to
+        return (into if base.shape else run)(lib, base, *rest, **params)
+
+    return Kernel(run, moves=moves, inplace=inplace)
 
 
 ROWS: Rows = {
