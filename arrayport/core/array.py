@@ -296,11 +296,11 @@ class Deleted:
 class Tracer(Array):
     """A value that some trace watches. Subclasses add what their trace needs to know."""
 
-    __slots__ = ("dtype", "shape", "trace")
+    __slots__ = ("dtype", "owner", "shape")
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    trace: Trace
+    owner: Trace
 
     def concrete(
         self, error: type[Exception] = ConcretizationTypeError, use: str = "a value"

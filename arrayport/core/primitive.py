@@ -97,8 +97,8 @@ class Primitive:
         """Apply to Arrays, in the innermost of their traces and the Program being staged."""
         top = is_staging()
         for a in args:
-            if type(a) is not Array and a.trace.level > top.level:  # type: ignore[attr-defined]
-                top = a.trace  # type: ignore[attr-defined]
+            if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
+                top = a.owner  # type: ignore[attr-defined]
         return top.process(self, args, params)
 
     def transposable(self, parents: Sequence[Any]) -> bool:
@@ -136,8 +136,8 @@ class Unary(Primitive):
         """Apply to an Array, parameters as one dictionary."""
         top = is_staging()
         if type(x) is not Array:
-            if x.trace.level > top.level:  # type: ignore[attr-defined]
-                top = x.trace  # type: ignore[attr-defined]
+            if x.owner.level > top.level:  # type: ignore[attr-defined]
+                top = x.owner  # type: ignore[attr-defined]
         elif (
             top is EVAL and type(x.raw) is np.ndarray and x.raw.dtype.num < HALF and self.keeps_weak
         ):
@@ -185,10 +185,10 @@ class Binary(Primitive):
                     return Array(
                         out if type(out) is np.ndarray else np.asarray(out), x.weak and y.weak
                     )
-        if type(x) is not Array and x.trace.level > top.level:  # type: ignore[attr-defined]
-            top = x.trace  # type: ignore[attr-defined]
-        if type(y) is not Array and y.trace.level > top.level:  # type: ignore[attr-defined]
-            top = y.trace  # type: ignore[attr-defined]
+        if type(x) is not Array and x.owner.level > top.level:  # type: ignore[attr-defined]
+            top = x.owner  # type: ignore[attr-defined]
+        if type(y) is not Array and y.owner.level > top.level:  # type: ignore[attr-defined]
+            top = y.owner  # type: ignore[attr-defined]
         return top.process_binary(self, x, y, params)
 
 

@@ -99,5 +99,5 @@ def backend_of(x: Any) -> backends.Backend | None:
     if not isinstance(x, Array):
         return backends.by_type(type(x)) if type(x) is not np.ndarray else None
     if isinstance(x, Tracer):
-        return x.trace.backend(x)
+        return x.owner.backend(x)
     return None if neutral(x) else home(x.raw)

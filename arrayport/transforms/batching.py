@@ -28,7 +28,7 @@ class BatchTracer(Tracer):
     __slots__ = ("dim", "value")
 
     def __init__(self, trace: Trace, value: Array, dim: int) -> None:
-        self.trace = trace
+        self.owner = trace
         self.value = value
         self.dim = dim
         shape = value.shape
@@ -49,13 +49,13 @@ class BatchTrace(Trace):
 
     def pair(self, x: Array) -> tuple[Array, int | None]:
         """A value and its batch axis, None if it has none."""
-        return (x.value, x.dim) if type(x) is BatchTracer and x.trace is self else (x, None)
+        return (x.value, x.dim) if type(x) is BatchTracer and x.owner is self else (x, None)
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         xs = []
         dims = []
         for a in args:
-            own = type(a) is BatchTracer and a.trace is self
+            own = type(a) is BatchTracer and a.owner is self
             xs.append(a.value if own else a)  # type: ignore[attr-defined]
             dims.append(a.dim if own else None)  # type: ignore[attr-defined]
         out, dim = prim.batch(self.size, xs, dims, **params)

@@ -17,7 +17,7 @@ def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
     """The backend on which a call with these leaves runs, and its native engine or None."""
     for x in leaves:
         if isinstance(x, Tracer):
-            return x.trace.backend(x) or ambient(), None
+            return x.owner.backend(x) or ambient(), None
         if isinstance(x, Array):
             if not neutral(x):
                 found = by_type(type(x.raw))

@@ -20,7 +20,7 @@ class JVPTracer(Tracer):
     __slots__ = ("tangent", "value")
 
     def __init__(self, trace: Trace, value: Array, tangent: Array) -> None:
-        self.trace = trace
+        self.owner = trace
         self.value = value
         self.tangent = tangent
         self.shape = value.shape
@@ -39,7 +39,7 @@ class JVPTrace(Trace):
 
     def pair(self, x: Array) -> tuple[Array, Array | None]:
         """A value and its tangent, None for zero."""
-        return (x.value, x.tangent) if type(x) is JVPTracer and x.trace is self else (x, None)
+        return (x.value, x.tangent) if type(x) is JVPTracer and x.owner is self else (x, None)
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         xs, ts = zip(*map(self.pair, args), strict=True)

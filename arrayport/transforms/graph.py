@@ -48,7 +48,7 @@ class GradTracer(Tracer):
     __slots__ = ("node", "value")
 
     def __init__(self, trace: Trace, value: Array, node: Node) -> None:
-        self.trace = trace
+        self.owner = trace
         self.value = value
         self.node = node
         if type(value) is Array:
@@ -81,7 +81,7 @@ class GradTrace(Trace):
 
     def owns(self, x: Any) -> bool:
         """Whether x is a tracer of this trace."""
-        return type(x) is GradTracer and x.trace is self
+        return type(x) is GradTracer and x.owner is self
 
     def node(self, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any) -> Node:
         """Make the next node."""
@@ -92,7 +92,7 @@ class GradTrace(Trace):
         xs: list[Any] = []
         parents: list[Node | None] = []
         for a in args:
-            if type(a) is GradTracer and a.trace is self:
+            if type(a) is GradTracer and a.owner is self:
                 xs.append(a.value)
                 parents.append(a.node)
             else:
@@ -149,9 +149,9 @@ class GradTrace(Trace):
 
     def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
         node_x = node_y = None
-        if type(x) is GradTracer and x.trace is self:
+        if type(x) is GradTracer and x.owner is self:
             node_x, x = x.node, x.value
-        if type(y) is GradTracer and y.trace is self:
+        if type(y) is GradTracer and y.owner is self:
             node_y, y = y.node, y.value
         ans = prim.apply(x, y, params)
         out = GradTracer(self, ans, None)  # type: ignore[arg-type]

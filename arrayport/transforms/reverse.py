@@ -168,7 +168,7 @@ def _pull_back(
     token = None if error_state() is QUIET else set_errors(QUIET)
     try:
         out, aux = _with_aux(fun(*args, **kwargs)) if has_aux else (fun(*args, **kwargs), None)
-        if type(out) is not GradTracer or out.trace is not trace:
+        if type(out) is not GradTracer or out.owner is not trace:
             value = _scalar(
                 lift(out, None, "the value of a function to differentiate"), holomorphic
             )

@@ -18,11 +18,11 @@ from arrayport.passes.prune import prune
 class StagingTracer(Tracer):
     """A value of the Program under construction."""
 
-    __slots__ = ("var",)
+    __slots__ = ("variable",)
 
     def __init__(self, trace: StagingTrace, var: Var) -> None:
-        self.trace = trace
-        self.var = var
+        self.owner = trace
+        self.variable = var
         self.shape = var.shape
         self.dtype = var.dtype
         self.weak = var.weak
@@ -47,8 +47,8 @@ class StagingTrace(Trace):
 
     def atom(self, x: Array) -> Var | Literal:
         """What stands for x: its variable, a literal, or a new input for another trace's tracer."""
-        if type(x) is StagingTracer and x.trace is self:
-            return x.var
+        if type(x) is StagingTracer and x.owner is self:
+            return x.variable
         if not isinstance(x, Tracer):
             return Literal(x)
         if id(x) not in self.captured:
@@ -85,7 +85,7 @@ class StagingTrace(Trace):
         atoms: list[Atom] = [self.atom(o) for o in outs]
         self.closed = True
         captured = list(self.captured.values())
-        program = Program([*[v for _, v in captured], *[t.var for t in ins]], self.eqns, atoms)
+        program = Program([*[v for _, v in captured], *[t.variable for t in ins]], self.eqns, atoms)
         return prune(program), [x for x, _ in captured]
 
 
