@@ -17,8 +17,19 @@ def fma(x: Any, y: Any, z: Any) -> Any:
     return x * y + z
 
 
+def threefry2x32(*words: Any) -> Any:
+    """Hash words that broadcast. Scalar keys stay: XLA prepares one once, not for each element."""
+    shape = jnp.broadcast_shapes(*[w.shape for w in words])
+    is_key = (True, True, False, False)
+    full = [
+        w if key and not w.shape else jnp.broadcast_to(w, shape)
+        for w, key in zip(words, is_key, strict=True)
+    ]
+    return hash_p.bind(*full)
+
+
 ROWS = {
-    threefry2x32_p: lambda *words: hash_p.bind(*jnp.broadcast_arrays(*words)),
+    threefry2x32_p: threefry2x32,
     fma_p: fma,
     quick_erf_inv_p: jax.lax.erf_inv,
 }
