@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from arrayport.control.flat import Traced, flatten
 from arrayport.core.array import Array, Tracer, aval_of
-from arrayport.core.backend import Backend, enter, get, leave
+from arrayport.core.backend import Backend, by_type, enter, get, leave
 from arrayport.core.config import config, x64
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
@@ -150,14 +150,13 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key: Any = None
         for a in args:
-            if type(a) is not Array:
+            if type(a) is not Array or type(a.raw) is not ndarray:
+                if self.quick and is_staging() is EVAL:
+                    native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
+                    if native is not None:
+                        return native(*args, **kwargs) if kwargs else native(*args)
                 break
             raw = a.raw
-            if type(raw) is not ndarray:
-                native = self.quick.get(type(raw))
-                if native is not None and is_staging() is EVAL:
-                    return native(*args, **kwargs)
-                break
             key = (key, raw.shape, raw.dtype, a.weak)
         else:
             key = key, x64()
@@ -183,10 +182,10 @@ class Jitted:
         statics, dynamic = self.split(args, kwargs)
         backend, engine = route(tree_leaves(dynamic))
         if engine is not None:
-            native = self.native(engine).__call__
-            for a in args:
-                if type(a) is Array and type(a.raw) is not ndarray:
-                    self.quick[type(a.raw)] = native
+            native = self.native(engine).call
+            cls = next(map(_first_class, args), ndarray)
+            if by_type(cls) is backend:
+                self.quick[cls] = native
             return native(*args, **kwargs)
         token = enter(backend)
         try:
@@ -323,6 +322,17 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"<jitted {self.fun!r}>"
+
+
+def _first_class(x: Any) -> type:
+    """The class of the first raw array in builtin containers, or of what else comes first."""
+    while True:
+        cls = type(x)
+        if cls is Array:
+            return type(x.raw)
+        if cls not in (dict, list, tuple) or not x:
+            return cls
+        x = next(iter(x.values() if cls is dict else x))
 
 
 class Lowered:

@@ -15,22 +15,12 @@ from arrayport.core.backend import Backend, Device
 from arrayport.core.primitive import Holder, Primitive
 from arrayport.core.program import Program, Var, inner_programs
 from arrayport_backends.jax.faults import CAUGHT, not_numpy, translated
-from arrayport_backends.jax.leaves import host, wrap
+from arrayport_backends.jax.leaves import RAW, host, wrap
 from arrayport_backends.jax.programs import run
 from arrayport_backends.jax.table import TABLE
 
+EARLY: Any = jax.Inline.JAX_EARLY if hasattr(jax, "Inline") else True  # no call within a trace
 TERNARY = 3  # from so many operands on, lax wants elementwise ones in one shape
-
-
-class _Classes(dict[type, bool]):
-    """Whether a class is one of JAX's tracers, found once for each class."""
-
-    def __missing__(self, cls: type) -> bool:
-        found = self[cls] = issubclass(cls, jax.core.Tracer)
-        return found
-
-
-TRACED = _Classes()
 
 
 class JaxBackend(Backend):
@@ -48,28 +38,25 @@ class JaxBackend(Backend):
         return issubclass(cls, jax.Array | jax.core.Tracer)
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
-        """Run one primitive: on tracers in their trace, else compiled once a signature."""
+        """Run one primitive: compiled once a signature, in a trace a part of it."""
         raws = [host(a) if type(a.raw) is np.ndarray else a.raw for a in args]
+        kept = None if params else self.compiled.get(prim)
         try:
-            if any([TRACED[type(raw)] for raw in raws]):  # noqa: C419 - quicker than a generator
-                out = self.lowered(prim)(*map(jnp.asarray, raws), **params)
-            else:
-                kept = None if params else self.compiled.get(prim)
-                out = (kept or self.kept(prim, params))(*raws)
+            out = (kept or self.kept(prim, params))(*raws)
         except CAUGHT as error:
             raise translated(error) from error
         return [wrap(raw) for raw in out] if prim.many else Array(out, out.weak_type)
 
     def lowered(self, prim: Primitive) -> Callable[..., Any]:
-        """Give the kernel of a primitive, which broadcasts rank 0 where lax does not."""
+        """Give the kernel of a primitive, for arrays and numbers; rank 0 meets any other rank."""
         row = self.kernel(prim)
-        if len(prim.partials) < TERNARY:
-            return row
+        meet = jnp.broadcast_arrays if len(prim.partials) >= TERNARY else lambda *raws: raws
 
-        def broadcast(*raws: Any, **params: Any) -> Any:
-            return row(*jnp.broadcast_arrays(*raws), **params)
+        def kernel(*raws: Any, **params: Any) -> Any:
+            known = [raw if RAW[type(raw)] else jnp.asarray(raw) for raw in raws]
+            return row(*meet(*known), **params)
 
-        return broadcast
+        return kernel
 
     def kept(self, prim: Primitive, params: dict[str, Any]) -> Callable[..., Any]:
         """Give the compiled kernel of a primitive and parameters; Programs keep their own."""
@@ -81,7 +68,9 @@ class JaxBackend(Backend):
             return programs[0].derive(key, lambda: jax.jit(partial(self.kernel(prim), **params)))
         found = self.compiled.get(key)
         if found is None:
-            found = self.compiled[key] = jax.jit(partial(self.lowered(prim), **params))
+            found = self.compiled[key] = jax.jit(
+                partial(self.lowered(prim), **params), inline=EARLY
+            )
         return found
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
@@ -96,13 +85,14 @@ class JaxBackend(Backend):
 
     def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:
         """Give the values on the host, read-only; a tracer raises TracerArrayConversionError."""
-        if TRACED[type(raw)]:
+        if isinstance(raw, jax.core.Tracer):
             raise not_numpy(raw)
         return np.asarray(raw)
 
     def concrete(self, raw: Any) -> Any:
         """Give an array itself, of a tracer the value that it stands for, else None."""
-        return raw.to_concrete_value() if TRACED[type(raw)] else raw
+        traced = isinstance(raw, jax.core.Tracer)
+        return raw.to_concrete_value() if traced else raw
 
     def devices(self) -> list[Device]:
         """List JAX's devices, those of its default platform first, then the CPU."""

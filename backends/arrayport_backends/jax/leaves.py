@@ -161,6 +161,8 @@ def encode(x: Any) -> Any:
 
     Alone, an Array goes raw and a raw value in a Raw; within containers Arrays stay, as nodes.
     """
+    if type(x) is Array and type(x.raw) is not np.ndarray:
+        return x.raw
     if is_array(x):
         return bare(x)
     if RAW[type(x)]:

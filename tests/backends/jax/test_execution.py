@@ -107,13 +107,16 @@ def test_each_signature_is_compiled_once() -> None:
     assert all(kernel._cache_size() == 1 for kernel in backend.compiled.values())
 
 
+def two() -> Array:
+    return Array(np.array(2.0, np.float32), weak=True)
+
+
 def test_programs_compile_and_donate() -> None:
     a, b, c = (Var((3,), np.dtype("float32")) for _ in range(3))
-    two = Literal(Array(np.array(2.0, np.float32), weak=True))
     program = Program(
         [a],
         [
-            Eqn(elementwise.mul_p, (a, two), {}, (b,)),
+            Eqn(elementwise.mul_p, (a, Literal(two())), {}, (b,)),
             Eqn(elementwise.sin_p, (b,), {}, (c,)),
         ],
         [c, b],
@@ -136,6 +139,7 @@ def test_x64_and_disable_jit_are_flags_of_jax() -> None:
         seen = []
         backend.native.jit(lambda x: seen.append(float(x)) or x)(2.0)
         assert seen == [2.0]
+        assert float(backend.execute(elementwise.add_p, [Array(jnp.ones(())), two()], {})) == 3
 
 
 def test_holders_of_programs_have_rows() -> None:

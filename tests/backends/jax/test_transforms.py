@@ -208,6 +208,13 @@ def test_programs_are_those_of_jax() -> None:
     assert shape["y"].shape == (4,)
 
 
+def test_programs_name_the_lines_of_the_user() -> None:
+    made = native.make_jaxpr(lambda x: anp.tanh(x).sum())(ours(X))
+    shown = made.pretty_print(source_info=True)
+    assert "test_transforms.py" in shown
+    assert "arrayport/" not in shown
+
+
 def test_checkpoint_recomputes() -> None:
     own, plain = pair(lambda m, x: m.sum(m.sin(m.sin(x))))
     for policy in (None, jax.checkpoint_policies.everything_saveable):
