@@ -108,6 +108,7 @@ def fold_in(key: Any, data: Any) -> Array:
 
 
 def _shape(shape: Any, name: str = "shape") -> Shape:
+    found: Shape
     try:
         found = (index(shape),)
     except TypeError:

@@ -37,7 +37,7 @@ def _checkpoint_linearize(
     return outs, lin.nonzero_out, linear
 
 
-checkpoint_p = Holder(
+checkpoint_p: Holder = Holder(
     "checkpoint",
     lambda *_xs, program: program.out_avals,
     lambda size, xs, dims, /, program: batch_held(checkpoint_p, size, xs, dims, program),

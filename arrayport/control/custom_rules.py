@@ -66,8 +66,7 @@ def _refuse_free(traced: Sequence[Any], free: int, name: str) -> None:
     if any(t is not None and t is not False for t in traced[:free]):
         msg = (
             f"a {name} function was differentiated with respect to a value that it captured from "
-            "outside, for which it "
-            "has no rule: pass the value as an argument"
+            "outside, for which it has no rule: pass the value as an argument"
         )
         raise NotDifferentiableError(msg)
 
@@ -145,8 +144,7 @@ custom_jvp_p = Holder(
 
 # ---- custom_vjp
 # Operands: free, then primals. `fwd` gives outputs, then residuals; `bwd` maps (free, residuals,
-# cotangents) to
-# cotangents of the primals.
+# cotangents) to cotangents of the primals.
 
 
 def _vjp_jvp(_ts: Any, _xs: Any, _params: Any) -> Any:
@@ -232,6 +230,8 @@ custom_vjp_p = Holder(
 class _Custom:
     """A function with a rule of its own."""
 
+    __name__: str
+
     def __init__(
         self,
         fun: Callable[..., Any],
@@ -265,6 +265,9 @@ class _Custom:
         for i, s in zip(self.nondiff, static, strict=True):
             full.insert(i, s)
         return full
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else lambda *args, **kwargs: self(instance, *args, **kwargs)

@@ -82,9 +82,8 @@ def _while_linearize(
         if any(nonzero[counts[0] :]):
             msg = (
                 "reverse-mode derivatives of while_loop, and of fori_loop with traced bounds, "
-                "need the values of "
-                "an unknown number of steps: use scan, a fori_loop with Python-int bounds, or "
-                "forward mode (jvp, jacfwd)"
+                "need the values of an unknown number of steps: use scan, a fori_loop with "
+                "Python-int bounds, or forward mode (jvp, jacfwd)"
             )
             raise NotDifferentiableError(msg)
         return (
@@ -92,9 +91,8 @@ def _while_linearize(
             [False] * len(body.outs),
             lambda _cts: [None] * sum(nonzero),
         )
-    ts = [
-        x if nz else None for x, nz in zip(xs, nonzero, strict=True)
-    ]  # any value: only which are zero matters
+    # Any value serves as a tangent here: only which are zero matters.
+    ts = [x if nz else None for x, nz in zip(xs, nonzero, strict=True)]
     outs, out_ts = _while_jvp(ts, xs, params)
 
     def linear(given: Sequence[Array | None]) -> list[Array | None]:

@@ -110,9 +110,8 @@ def _scan_linearize(
     outs = scan_p.bind(*xs, **params | {"body": lin.first})
     primal = outs[:n_outs]
     residuals = lin.residuals(xs, outs)
-    const = [
-        i is not None and i < nc for i in lin.forwarded
-    ]  # the others are stacked: an x, or made by the scan
+    # The others are stacked: an x, or made by the scan.
+    const = [i is not None and i < nc for i in lin.forwarded]
     invariant = [r for r, c in zip(residuals, const, strict=True) if c]
     stacked = [r for r, c in zip(residuals, const, strict=True) if not c]
     nz_c, nz_k, _ = (sum(part) for part in _split(marks, counts))

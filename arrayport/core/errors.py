@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import FrameType
 
 _HOUSE = ("arrayport", "arrayport_backends", "arrayport_conformance")
 
@@ -62,7 +63,7 @@ def user_line() -> str:
     >>> user_line().split(":")[-1] != ""
     True
     """
-    frame = sys._getframe(1)  # noqa: SLF001 - the way to one's caller
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to one's caller
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE:
             code = frame.f_code

@@ -21,26 +21,33 @@ class Primitive:
     """One operation with all its rules, none of which may be added later.
 
     Kernels on raw values stand in the backends' tables; every rule here works on Arrays, and an
-    argument that a rule spells with a leading underscore is one it does not read. Four ways to
-    differentiate:
+    argument that a rule spells with a leading underscore is one it does not read.
 
-    partials     elementwise: one `(g, ans, *xs, **params) -> g` per operand; diagonal, so the same
-    rule pushes
-                 tangents and pulls cotangents. None: the derivative is zero.
-    transposes   linear in each operand apart: one `(ct, *operands, **params) -> ct` per operand,
-    whose own place
-                 holds an Aval; or one function for a variadic primitive, which takes the operand's
-                 number first. Linear in several operands together (add): a `jvp` as well; linear in
-                 some only (solve): None for the others, and a `jvp` as well.
-    jvp          anything: `(ts, ans, *xs, **params) -> t`, ts and t may hold None for zero; with
-    several outputs
-                 ans and t are lists. Reverse mode transposes this rule.
-    not_differentiable   the reason why there is no derivative.
+    Four ways to differentiate:
 
-    abstract     `(*xs, **params) -> Aval`, or a list of them if `many`; xs are anything with shape,
-    dtype, weak. batch        `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim
-    None: not batched. keeps_weak   the output is weak if all operands are; else it is weak only if
-    a parameter `weak` says so.
+    partials
+        Elementwise: one `(g, ans, *xs, **params) -> g` an operand. It is diagonal, so the same
+        rule pushes tangents and pulls cotangents. None: the derivative is zero.
+    transposes
+        Linear in each operand apart: one `(ct, *operands, **params) -> ct` an operand, whose own
+        place holds an Aval; or, for a variadic primitive, one function that takes the operand's
+        number first. A primitive linear in several operands together (add) states a `jvp` as
+        well; so does one linear in some only (solve), with None for the others.
+    jvp
+        Anything: `(ts, ans, *xs, **params) -> t`, where ts and t may hold None for zero; with
+        several outputs ans and t are lists. Reverse mode transposes this rule.
+    not_differentiable
+        The reason why there is no derivative.
+
+    And what every primitive has:
+
+    abstract
+        `(*xs, **params) -> Aval`, or a list of them if `many`; xs are anything with a shape, a
+        dtype and weakness.
+    batch
+        `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim None: not batched.
+    keeps_weak
+        Whether the output is weak when all operands are; else only a parameter `weak` says so.
     """
 
     __slots__ = (
@@ -81,9 +88,8 @@ class Primitive:
         self.many = many
         self.keeps_weak = keeps_weak
         self.needs = tuple(read_arguments(rule) for rule in self.partials)
-        self.numpy_kernel: Rule | None = (
-            None  # the NumPy backend's, once loaded: saves a look-up an eager call
-        )
+        # The NumPy backend's, once that is loaded: it saves a look-up an eager call.
+        self.numpy_kernel: Rule | None = None
         self.source = _caller()
         if not (partials or transposes or jvp or not_differentiable or isinstance(self, Holder)):
             msg = (
@@ -195,12 +201,14 @@ class Binary(Primitive):
 class Holder(Primitive):
     """A primitive that holds Programs: it has many outputs, and transforms as a whole.
 
-    jvp          `(ts, xs, params) -> outs, ts_out`, None for zero
-    linearize    `(nonzero, xs, params, forward) -> outs, nonzero_out, linear`: `linear` maps
-    cotangents of the
-                 outputs to those of the nonzero operands or, if `forward`, tangents the other way
-    stage        `(trace, xs, params) -> outs`, for a holder whose callables become Programs when
-    staged
+    jvp
+        `(ts, xs, params) -> outs, ts_out`, None for zero.
+    linearize
+        `(nonzero, xs, params, forward) -> outs, nonzero_out, linear`, where `linear` maps
+        cotangents of the outputs to those of the nonzero operands or, if `forward`, tangents of
+        the nonzero operands to those of the outputs.
+    stage
+        `(trace, xs, params) -> outs`, for a holder whose callables become Programs when staged.
     """
 
     __slots__ = ("linearize", "stage")

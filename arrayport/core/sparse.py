@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
     from arrayport.core.array import Array, Aval
     from arrayport.core.primitive import Primitive
 
 
+@final
 class Sparse:
     """A cotangent that is zero but where `write(base, *args, **params)` adds to the base.
 

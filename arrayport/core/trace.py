@@ -54,9 +54,8 @@ class EvalTrace(Trace):
 
 
 EVAL = EvalTrace()
-staging: ContextVar[Trace] = ContextVar(
-    "staging", default=EVAL
-)  # the innermost program being built, else EVAL
+# The innermost Program under construction, else EVAL.
+staging: ContextVar[Trace] = ContextVar("staging", default=EVAL)
 is_staging = staging.get
 
 
@@ -86,8 +85,7 @@ def common_backend(what: str, args: Sequence[Array]) -> backends.Backend:
         if found is not None and own is not found:
             msg = (
                 f"{what} was given arrays of two backends, {found.name!r} and {own.name!r}, at "
-                f"{user_line()}: "
-                "move one with arrayport.device_put(x, device)"
+                f"{user_line()}: move one with arrayport.device_put(x, device)"
             )
             raise BackendMismatchError(msg)
         found = own

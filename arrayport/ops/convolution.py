@@ -132,8 +132,8 @@ def _pull_lhs(g: Array, lhs: Any, rhs: Array, **params: Any) -> Array:
         feature_group_count=conv.groups,
         batch_group_count=1,
         preferred_element_type=None,
-    ).bind(g, _regroup(window, *numbers.rhs_spec[:2], conv.groups))
-    ct = _regroup(ct, *_swapped(numbers.lhs_spec)[:2], conv.batch_group_count)
+    ).bind(g, _regroup(window, numbers.rhs_spec[:2], conv.groups))
+    ct = _regroup(ct, _swapped(numbers.lhs_spec[:2]), conv.batch_group_count)
     return convert(ct, lhs.dtype, ct.weak)
 
 
@@ -165,10 +165,11 @@ def _pull_rhs(g: Array, lhs: Array, rhs: Any, **params: Any) -> Array:
     return convert(ct, rhs.dtype, ct.weak)
 
 
-def _regroup(x: Array, source: int, target: int, groups: int) -> Array:
-    """Move the groups from the front of one axis to the front of another."""
+def _regroup(x: Array, axes: Shape, groups: int) -> Array:
+    """Move the groups from the front of the first of two axes to the front of the second."""
     if groups == 1:
         return x
+    source, target = axes
     shape = list(x.shape)
     shape[source : source + 1] = [groups, shape[source] // groups]
     return _merge(move_axis(reshape(x, shape), source, target), target)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from math import prod
 from typing import Any
 
@@ -36,7 +35,7 @@ def _convert_transpose(g: Array, x: Aval, dtype: np.dtype[Any], weak: bool) -> A
     return convert(g, x.dtype, x.weak) if dtypes.is_inexact(x.dtype) else None
 
 
-convert_p = Unary(
+convert_p: Unary = Unary(
     "convert_element_type",
     lambda x, dtype, weak: Aval(x.shape, dtype, weak),
     lambda _size, xs, dims, /, **params: (convert_p.bind(xs[0], **params), dims[0]),
@@ -46,7 +45,7 @@ convert_p = Unary(
 
 # ---------------------------------------------------------------------------------------- fill
 
-full_p = Primitive(
+full_p: Primitive = Primitive(
     "full",
     lambda *, shape, value, dtype, weak: Aval(shape, dtype, weak),  # noqa: ARG005 - all of its parameters
     lambda _size, _xs, _dims, /, **params: (full_p.bind(**params), None),
@@ -214,4 +213,8 @@ reduce_sum_p = Unary(
 
 def total(terms: Sequence[Array | None]) -> Array | None:
     """The sum of the terms that are not None (zero)."""
-    return reduce(lambda a, b: a if b is None else b if a is None else a + b, terms, None)
+    found: Array | None = None
+    for term in terms:
+        if term is not None:
+            found = term if found is None else found + term
+    return found

@@ -107,9 +107,8 @@ class GradTrace(Trace):
             saved: Any = prim, ans, xs, params, ans.shape
             pull, push = pull_elementwise, push_elementwise
         elif prim.transposes and (prim.jvp is None or prim.transposable(parents)):
-            alone = (
-                prim.jvp or sum(p is not None for p in parents) == 1
-            )  # then no rule reads its operand's value
+            # Then no rule reads its operand's value.
+            alone = prim.jvp or sum(p is not None for p in parents) == 1
             kept = [
                 x if p is None or not alone else Aval(x.shape, x.dtype, x.weak)
                 for x, p in zip(xs, parents, strict=True)
@@ -175,9 +174,8 @@ class GradTrace(Trace):
             )
             pull, push = pull_binary, push_binary
         elif prim.transposes and (prim.jvp is None or prim.transposable((node_x, node_y))):
-            alone = (
-                prim.jvp or node_x is None or node_y is None
-            )  # then no rule reads its operand's value
+            # Then no rule reads its operand's value.
+            alone = prim.jvp or node_x is None or node_y is None
             kept = [
                 Aval(a.shape, a.dtype, a.weak) if alone and p else a
                 for a, p in ((x, node_x), (y, node_y))
@@ -407,6 +405,7 @@ def backward(
     """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
     pending = Cotangents()
     nodes: dict[int, Any] = {}
+    ct: Any
     for leaf, start in zip(inputs, initial, strict=False):
         if start is not None:
             pending[leaf.order] = start

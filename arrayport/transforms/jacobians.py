@@ -40,9 +40,8 @@ def jacfwd(
             _check(x, "c" if holomorphic else "f", "jacfwd", "input")
         pushed = [_columns(partial_fun, leaves, i, has_aux) for i in range(len(leaves))]
         out_tree, aux = pushed[0][1], pushed[0][2]
-        rows = list(
-            zip(*[columns for columns, _, _ in pushed], strict=True)
-        )  # output leaf -> input leaf
+        # Output leaf -> input leaf.
+        rows = list(zip(*[columns for columns, _, _ in pushed], strict=True))
         jacobian = tree_unflatten(out_tree, [_shape_argument(tree, row, argnums) for row in rows])
         return (jacobian, aux) if has_aux else jacobian
 

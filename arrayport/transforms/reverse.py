@@ -91,10 +91,8 @@ def _value_and_grad(
     holomorphic: bool,
     allow_int: bool,
 ) -> Callable[..., Any]:
-    if isinstance(argnums, int):
-        alone, numbers = argnums, (argnums,)
-    else:
-        alone, numbers = None, tuple(argnums)
+    alone = argnums if isinstance(argnums, int) else None
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     simple = alone is not None and not has_aux and not holomorphic
 
     def own(*args: Any, **kwargs: Any) -> Any:
@@ -150,8 +148,7 @@ def _input(trace: GradTrace, x: Any, holomorphic: bool, allow_int: bool) -> Arra
         return x
     msg = (
         f"grad needs real floating inputs, got {aval_of(x)} at {user_line()}: cast it "
-        "(x.astype('float32')), "
-        "choose other argnums, or pass allow_int=True"
+        "(x.astype('float32')), choose other argnums, or pass allow_int=True"
     )
     raise TypeError(msg)
 
@@ -393,7 +390,7 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = F
         msg = f"jvp got primals of structure {tree} but tangents of {t_tree}"
         raise TypeError(msg)
     trace = JVPTrace()
-    ins = []
+    ins: list[Array] = []
     for x, t in zip(leaves, ts, strict=True):
         value = lift(x, None, "a primal")
         if is_inexact(value.dtype):

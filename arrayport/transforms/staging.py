@@ -59,8 +59,7 @@ class StagingTrace(Trace):
         if self.closed:
             msg = (
                 f"a traced value was used at {user_line()} after the function that made it had "
-                "returned "
-                f"(in {prim.name}): return it from that function instead of storing it"
+                f"returned (in {prim.name}): return it from that function instead of storing it"
             )
             raise UnexpectedTracerError(msg)
         if isinstance(prim, Holder) and prim.stage:

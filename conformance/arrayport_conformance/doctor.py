@@ -124,7 +124,7 @@ def installation() -> dict[str, Any]:
 def derivative_of(prim: Primitive) -> str:
     """Say how a primitive is differentiated; empty if it does not say."""
     if isinstance(prim, Holder):
-        return "holder" if prim.jvp and prim.linearize else ""
+        return "holder"
     if prim.not_differentiable:
         return "refused"
     kinds = {"partials": prim.partials, "transposes": prim.transposes, "jvp": prim.jvp}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arrayport.core.primitive import HALF, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
-from arrayport_backends.ndarray.kernels import widened
+from arrayport_backends.ndarray.kernels import Kernel, widened
 
 if TYPE_CHECKING:
     from arrayport_backends.ndarray.backend import ArrayBackend
@@ -108,7 +108,7 @@ class Executor:
         results = [f"v{i} if type(v{i}) is raw_type else array(v{i})" for i in self.outs]
         lines.append(f" return [{', '.join(results)}]")
         exec(compile("\n".join(lines), "<program>", "exec"), env)  # noqa: S102 - source made from numbers only
-        return env["run"]  # type: ignore[no-any-return]
+        return env["run"]
 
 
 class Planner:
@@ -127,9 +127,8 @@ class Planner:
         self.roots: dict[Atom, Atom] = {}  # a view -> the value whose buffer it shares
         self.repeats: set[Atom] = set()  # views whose elements may share their places
         self.last_read: dict[Atom, int] = {}
-        self.last_alive: dict[
-            Atom, int
-        ] = {}  # of a buffer: the last step that reads it or a view of it
+        # Of a buffer: the last step that reads it or a view of it.
+        self.last_alive: dict[Atom, int] = {}
         for i, (prim, ins, _, outs) in enumerate(program.eqns):
             if ins and getattr(self.rows.get(prim), "view", False):
                 self.roots.update(dict.fromkeys(outs, self.root(ins[0])))
@@ -165,6 +164,7 @@ class Planner:
         backend = self.executor.backend
         kernel = backend.kernel(prim)
         row = self.rows[prim]
+        assert isinstance(row, Kernel)  # a Refusal has no kernel
         into = None
         if isinstance(prim, Holder):  # its Program may give an operand back, whole or in part
             self.ours.difference_update(map(self.root, ins))
@@ -182,8 +182,15 @@ class Planner:
             self.ours.update(outs)
         dead = {a for a in (*ins, *outs) if type(a) is Var and self.last_read[a] == i}
         number = self.executor.number
-        slots = (tuple(map(number, part)) for part in (ins, outs, dead))
-        return Step(kernel, params, *slots, prim.many, None if into is None else number(into))
+        return Step(
+            kernel=kernel,
+            params=params,
+            ins=tuple(map(number, ins)),
+            outs=tuple(map(number, outs)),
+            dead=tuple(map(number, dead)),
+            many=prim.many,
+            into=None if into is None else number(into),
+        )
 
     def may_overwrite(self, a: Atom, others: Sequence[Atom], i: int) -> bool:
         """Whether a's buffer is ours, dies at step i, and no other operand shares it."""

@@ -43,9 +43,8 @@ class Kernel:
     ufunc: bool = False  # takes `out=`, which may be one of its operands
     view: bool = False  # the answer may share memory with the first operand
     moves: bool = False  # only moves elements: any dtype goes through as it is
-    inplace: Callable[..., Any] | None = (
-        None  # (lib, base, *rest, **params): the same, written into base
-    )
+    # (lib, base, *rest, **params): the same, written into base.
+    inplace: Callable[..., Any] | None = None
 
     def bind(self, lib: Lib) -> Callable[..., Any]:
         """The kernel as a function of raw arrays of one library."""

@@ -29,12 +29,12 @@ def threefry2x32(lib: Lib, *words: Any) -> list[Any]:
         return [pairs[:, i].reshape(shape) for i in range(2)]
     third = first ^ second ^ PARITY
     keys = [xp.broadcast_to(k, shape) if k.ndim else k for k in (first, second, third)]
-    outs = [xp.empty(shape, xp.uint32) for _ in range(2)]
+    outs = xp.empty(shape, xp.uint32), xp.empty(shape, xp.uint32)
     for out, counter, key in zip(outs, (high, low), (first, second), strict=True):
         out[...] = counter
         xp.add(out, key, out=out)
     _blocks(lib, *outs, keys)
-    return outs
+    return list(outs)
 
 
 def _hashed(first: int, second: int, x: int, y: int) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from arrayport_conformance.catalogue.rows import (
     DEFINITE,
     FLOATS,
@@ -14,7 +16,7 @@ from arrayport_conformance.catalogue.rows import (
     rows,
 )
 
-ABOUT = {"ulps": 512, "of_largest": True}
+ABOUT: dict[str, Any] = {"ulps": 512, "of_largest": True}
 SIGNS = "the signs of vectors are free"
 
 ROWS = (
