@@ -1,9 +1,8 @@
-"""Where each rule of a primitive stands, in words: its statement, derivatives, and kernels by backend."""
+"""Where each rule of a primitive stands, in words: its statement, derivatives and kernels."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from arrayport.core import backend as backends
@@ -41,8 +40,7 @@ def description(name: str) -> str:
 def _rules(prim: Primitive) -> list[tuple[str, str]]:
     found = [("shape and dtype", _place(prim.abstract)), ("batch", _place(prim.batch))]
     if isinstance(prim, Holder):
-        found += [("jvp", _place(prim.jvp)), ("linearize", _place(prim.linearize))]
-        return found
+        return [*found, ("jvp", _place(prim.jvp)), ("linearize", _place(prim.linearize))]
     for i, partial in enumerate(prim.partials):
         found.append((f"derivative by operand {i}", "zero" if partial is None else _place(partial)))
     if callable(prim.transposes):
@@ -78,7 +76,7 @@ def _kernels(prim: Primitive) -> list[tuple[str, str]]:
     return found
 
 
-def _place(function: Callable[..., Any]) -> str:
+def _place(function: Any) -> str:
     """A function's module, line and name."""
     while (inner := getattr(function, "func", None)) is not None:
         function = inner

@@ -11,6 +11,7 @@ from arrayport.control.loops import while_loop as while_loop
 from arrayport.control.scanning import scan as scan
 from arrayport.core.names import absent
 from arrayport.lax.elementwise import *
+from arrayport.lax.modes import *
 from arrayport.lax.reductions import *
 from arrayport.lax.shapes import *
 from arrayport.ops.convolution import ConvDimensionNumbers as ConvDimensionNumbers
@@ -31,7 +32,7 @@ from arrayport.ops.indexing import scatter_add as scatter_add
 from arrayport.ops.indexing import scatter_max as scatter_max
 from arrayport.ops.indexing import scatter_min as scatter_min
 from arrayport.ops.indexing import scatter_mul as scatter_mul
-from arrayport.ops.indexing import scatter_set as scatter
+from arrayport.ops.indexing import scatter_set as scatter  # noqa: F401 - JAX's name
 from arrayport.ops.indexing import scatter_sub as scatter_sub
 from arrayport.ops.products import dot_general as dot_general
 from arrayport.ops.reductions import argmax as argmax

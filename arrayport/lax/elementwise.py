@@ -111,7 +111,7 @@ def _alike(xs: Sequence[Any], name: str) -> list[Array]:
     arrays = _lifted(xs, name)
     if len({x.dtype for x in arrays}) > 1:
         raise TypeError(
-            f"lax.{name} needs operands of one dtype, not {', '.join(str(x.dtype) for x in arrays)}: "
+            f"lax.{name} needs one dtype, not {', '.join(str(x.dtype) for x in arrays)}: "
             "cast one with astype, or use the function of arrayport.numpy, which promotes"
         )
     if len({x.shape for x in arrays if x.shape}) > 1:
@@ -214,8 +214,8 @@ def div(x: Any, y: Any, /) -> Array:
     """Divide; integers truncate, and by 0 give -1, as in XLA. Source: ``jax.lax.div``.
 
     >>> from arrayport import lax
-    >>> lax.div(lax.full((1,), -7), 2)
-    Array([-3], dtype=int32)
+    >>> lax.div(-7, 2)
+    Array(-3, dtype=int32, weak_type=True)
     """
     a, b = _alike((x, y), "div")
     takes(a, NUMERIC, "div")

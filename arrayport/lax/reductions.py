@@ -90,7 +90,7 @@ def reduce(
     axes = tuple(dimensions)
 
     def rows(x: Array) -> Array:
-        """The reduced axes as one in front."""
+        """Give the reduced axes as one in front."""
         kept = [i for i in range(len(x.shape)) if i not in axes]
         x = structure.transpose(x, (*axes, *kept))
         return structure.reshape(x, (prod(x.shape[: len(axes)]), *x.shape[len(axes) :]))

@@ -1,4 +1,4 @@
-"""Activations: elementwise functions between the layers of a network, with JAX's derivatives at kinks."""
+"""Activations: the elementwise functions between the layers of a network."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def softplus(x: Any) -> Array:
     Array(100., dtype=float32, weak_type=True)
     """
     x = inexact(lift(x, None, "x"))
-    # Of x and 0 the larger is taken out; that one is constant to derivatives, so that all are right.
+    # Of x and 0 the larger is taken out, as a constant to derivatives, so that all are right.
     top = stop_gradient(maximum(x, constant(0, x)))
     high = select(greater(x, 0), x - top, neg(top) + top)
     low = select(greater(x, 0), neg(top), x - top)

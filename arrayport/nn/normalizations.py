@@ -10,7 +10,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, axis_of, dtype_or
 from arrayport.numpy.reductions import max, mean, sum
-from arrayport.ops.creation import iota
+from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import (
     abs,
     equal,
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def _top(x: Array, axes: Shape, where: Any) -> Array:
-    """The largest elements over axes, which stay; a constant to derivatives, 0 if not finite."""
+    """Give the largest elements over axes, 0 if not finite, as constants to derivatives."""
     bound = {} if where is None else {"where": where, "initial": -np.inf}
     top = stop_gradient(max(x, axes, keepdims=True, **bound))
     return select(isfinite(top), top, constant(0, top))
@@ -60,7 +60,9 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
 
 
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
-    """Give the logarithm of `softmax`; where `where` is false, -inf. Source: ``jax.nn.log_softmax``.
+    """Give the logarithm of `softmax`; where `where` is false, -inf.
+
+    Source: ``jax.nn.log_softmax``.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.nn.log_softmax(anp.array([0.0, 0.0]))
@@ -86,8 +88,8 @@ def logsumexp(
     Source: ``jax.nn.logsumexp``.
 
     >>> import arrayport as ap, arrayport.numpy as anp
-    >>> ap.nn.logsumexp(anp.array([1000.0, 1000.0]))
-    Array(1000.6931, dtype=float32)
+    >>> ap.nn.logsumexp(anp.array([1000.0, 0.0]))
+    Array(1000., dtype=float32)
     """
     x = inexact(arrayed(a, "a"))
     if b is not None:
@@ -172,6 +174,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
     rank = len(x.shape) + 1
     axis = axis_of(axis, rank)
     column = [num_classes if i == axis else 1 for i in range(rank)]
-    places = reshape(iota(x.dtype if dtypes.is_integer(x.dtype) else "int32", num_classes), column)
+    counted = x.dtype if dtypes.is_integer(x.dtype) else dtypes.int32
+    places = iota_like(x, counted, axis, tuple(column))
     expanded = reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
     return convert(equal(expanded, places), known)

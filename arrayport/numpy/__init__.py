@@ -1,4 +1,4 @@
-"""NumPy's functions as JAX spells them, on Arrays of every backend; also the array API's namespace."""
+"""NumPy's functions as JAX spells them, on every backend; also the array API's namespace."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from arrayport.core.names import absent
 from arrayport.numpy import linalg as linalg
 from arrayport.numpy import operators
 from arrayport.numpy.creation import *
+from arrayport.numpy.cumulations import *
 from arrayport.numpy.elementwise import *
+from arrayport.numpy.grids import *
 from arrayport.numpy.indexing import put as put
 from arrayport.numpy.indexing import put_along_axis as put_along_axis
 from arrayport.numpy.indexing import take as take
 from arrayport.numpy.indexing import take_along_axis as take_along_axis
 from arrayport.numpy.interchange import *
+from arrayport.numpy.joins import *
+from arrayport.numpy.mappings import *
 from arrayport.numpy.matrices import *
+from arrayport.numpy.nan_reductions import *
 from arrayport.numpy.padding import *
 from arrayport.numpy.polynomials import *
 from arrayport.numpy.products import *
+from arrayport.numpy.questions import *
 from arrayport.numpy.ranges import *
 from arrayport.numpy.reductions import *
 from arrayport.numpy.scalars import *

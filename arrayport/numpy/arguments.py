@@ -18,8 +18,16 @@ DType = np.dtype[Any]
 
 
 def arrayed(x: Any, name: str) -> Array:
-    """The argument as an Array; a list is refused, as in JAX."""
+    """Give the argument as an Array; a list is refused, as in JAX."""
     return x if isinstance(x, Array) else lift(x, None, name)
+
+
+def real_only(x: Any, name: str) -> Array:
+    """Give the argument as an Array; complex numbers raise TypeError."""
+    found = arrayed(x, "x")
+    if dtypes.is_complex(found.dtype):
+        raise TypeError(f"{name} takes real numbers, not {found.dtype}: take .real or abs first")
+    return found
 
 
 def together(*xs: Any) -> list[Array]:
@@ -33,7 +41,7 @@ def strong(x: Array) -> Array:
 
 
 def axis_of(axis: Any, rank: int) -> int:
-    """A non-negative axis of an array of that rank; AxisError, a ValueError, if it has none such."""
+    """Give a non-negative axis of an array of that rank; AxisError if it has none such."""
     return normalize_axis_index(index(axis), rank)
 
 
@@ -50,7 +58,8 @@ def axes_of(axis: Any, rank: int) -> Shape:
 
 
 def shape_of(shape: Any, name: str = "shape") -> Shape:
-    """A shape given as an integer or a sequence of them."""
+    """Give a shape given as an integer or a sequence of them."""
+    found: Shape
     try:
         found = (index(shape),)
     except TypeError:
@@ -63,7 +72,7 @@ def shape_of(shape: Any, name: str = "shape") -> Shape:
 
 
 def dtype_or(dtype: Any, default: DType) -> DType:
-    """The dtype asked for, else the default."""
+    """Give the dtype asked for, else the default."""
     return default if dtype is None else dtypes.canonicalize(dtype)
 
 
@@ -76,7 +85,7 @@ def no_out(name: str, out: Any) -> None:
 
 
 def restore_axes(x: Array, shape: Shape, axes: Shape, keepdims: bool) -> Array:
-    """A reduction's answer with its lost axes as extents of 1, if `keepdims`."""
+    """Give a reduction's answer with its lost axes as extents of 1, if `keepdims`."""
     if not keepdims:
         return x
     return x.reshape(tuple([1 if i in axes else n for i, n in enumerate(shape)]))

@@ -327,10 +327,11 @@ def identity(n: int, dtype: Any = None) -> Array:
     return eye(n, dtype=dtype)
 
 
-def _below(rows: int, columns: int, k: int) -> Array:
-    """Whether an element is on or below the diagonal k."""
-    row, column = (creation.broadcasted_iota("int32", (rows, columns), i) for i in (0, 1))
-    return greater_equal(row, column - k)
+def _below(x: Array, k: int) -> Array:
+    """Say which elements of the last two axes are on or below the diagonal k."""
+    shape = x.shape[-2:]
+    row, column = (creation.iota_like(x, dtypes.int32, i, shape) for i in (0, 1))
+    return broadcast_to(greater_equal(row, column - k), x.shape)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
@@ -341,7 +342,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     Array([[1., 0.],
            [1., 1.]], dtype=float32)
     """
-    return convert(_below(N, N if M is None else M, k), dtype_or(dtype, dtypes.default_float()))
+    shape = shape_of((N, N if M is None else M))
+    row, column = (creation.broadcasted_iota("int32", shape, i) for i in (0, 1))
+    return convert(greater_equal(row, column - k), dtype_or(dtype, dtypes.default_float()))
 
 
 def _matrix(m: Any, name: str) -> Array:
@@ -360,8 +363,7 @@ def tril(m: Any, k: int = 0) -> Array:
            [1., 1.]], dtype=float32)
     """
     x = _matrix(m, "tril")
-    kept = broadcast_to(_below(*x.shape[-2:], k), x.shape)
-    return select(kept, x, structure.constant(0, x))
+    return select(_below(x, k), x, structure.constant(0, x))
 
 
 def triu(m: Any, k: int = 0) -> Array:
@@ -373,18 +375,23 @@ def triu(m: Any, k: int = 0) -> Array:
            [0., 1.]], dtype=float32)
     """
     x = _matrix(m, "triu")
-    dropped = broadcast_to(_below(*x.shape[-2:], k - 1), x.shape)
-    return select(dropped, structure.constant(0, x), x)
+    return select(_below(x, k - 1), structure.constant(0, x), x)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Give rows and columns of what is on and below the diagonal k. Source: ``numpy.tril_indices``."""
+    """Give rows and columns of what is on and below the diagonal k.
+
+    Source: ``numpy.tril_indices``.
+    """
     rows, columns = np.tril_indices(n, k, m)
     return from_host(rows), from_host(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Give rows and columns of what is on and above the diagonal k. Source: ``numpy.triu_indices``."""
+    """Give rows and columns of what is on and above the diagonal k.
+
+    Source: ``numpy.triu_indices``.
+    """
     rows, columns = np.triu_indices(n, k, m)
     return from_host(rows), from_host(columns)
 

@@ -1,4 +1,4 @@
-"""Elementwise functions: arithmetic, comparison, powers, rounding, logarithms, angles, complex, bits."""
+"""Elementwise functions: arithmetic, choice, questions, rounding, exponentials, angles, bits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from math import log as ln
 from math import pi
 from typing import Any
 
-import numpy as np
-
+from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, no_out, strong
+from arrayport.numpy.arguments import arrayed, no_out, real_only, strong
+from arrayport.numpy.questions import isinf, isnan, isneginf, isposinf
 from arrayport.ops import elementwise as ops
 from arrayport.ops.elementwise import (
     abs,
     acos,
     acosh,
+    add,
     asin,
     asinh,
     atan,
@@ -66,13 +67,19 @@ from arrayport.ops.elementwise import (
     tanh,
     trunc,
 )
-from arrayport.ops.elementwise import add as add
 from arrayport.ops.elementwise import div as divide
 from arrayport.ops.elementwise import mul as multiply
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.elementwise import shift_left as left_shift
 from arrayport.ops.elementwise import sub as subtract
-from arrayport.ops.promotion import inexact, lift, promote, promote_inexact, settle
+from arrayport.ops.promotion import (
+    broadcast_together,
+    inexact,
+    lift,
+    promote,
+    promote_inexact,
+    settle,
+)
 from arrayport.ops.structure import constant, convert, full_like, zeros
 
 __all__ = [
@@ -126,20 +133,14 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "gcd",
     "greater",
     "greater_equal",
     "heaviside",
     "hypot",
     "imag",
     "invert",
-    "isclose",
-    "iscomplex",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "isreal",
+    "lcm",
     "left_shift",
     "less",
     "less_equal",
@@ -223,7 +224,9 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
 
 
 def fmod(x1: Any, x2: Any, /) -> Array:
-    """Give what the quotient rounded towards zero leaves, with the sign of x1. Source: ``numpy.fmod``.
+    """Give what the quotient rounded towards zero leaves, with the sign of x1.
+
+    Source: ``numpy.fmod``.
 
     >>> import arrayport.numpy as anp
     >>> anp.fmod(-7, 2)
@@ -257,14 +260,7 @@ def float_power(x: Any, y: Any, /) -> Array:
 
 def fabs(x: Any, /) -> Array:
     """Take the absolute value of real numbers, as a float. Source: ``numpy.fabs``."""
-    return abs(inexact(_real_only(x, "fabs")))
-
-
-def _real_only(x: Any, name: str) -> Array:
-    found = arrayed(x, "x")
-    if dtypes.is_complex(found.dtype):
-        raise TypeError(f"{name} takes real numbers, not {found.dtype}: take .real or abs first")
-    return found
+    return abs(inexact(real_only(x, "fabs")))
 
 
 # ---- choice
@@ -280,7 +276,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     >>> anp.clip(anp.arange(4), 1, 2)
     Array([1, 1, 2, 2], dtype=int32)
     """
-    x = arr if type(arr) is Array else _real_only(arr, "clip")
+    x = arr if type(arr) is Array else real_only(arr, "clip")
     for bound in (x, min, max):
         if isinstance(bound, complex) or (isinstance(bound, Array) and bound.dtype.kind == "c"):
             raise TypeError("clip takes real numbers: complex ones have no order")
@@ -289,7 +285,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 
 
 def _bound(bound: Any, x: Array) -> Any:
-    """A Python int beyond the range of x's integers, as the end of that range."""
+    """Give a Python int beyond the range of x's integers, as the end of that range."""
     if type(bound) is int and dtypes.is_integer(x.dtype):
         limits = dtypes.iinfo(x.dtype)
         return int(limits.max if bound > limits.max else max(bound, limits.min))
@@ -349,70 +345,10 @@ def nan_to_num(
         (limits.max if posinf is None else posinf),
         (limits.min if neginf is None else neginf),
     )
-    x = select(isnan(x), convert(lift(nan), x.dtype), x)
-    x = select(isposinf(x), convert(lift(high), x.dtype), x)
-    return select(isneginf(x), convert(lift(low), x.dtype), x)
-
-
-# ---- questions
-
-
-def isnan(x: Any, /) -> Array:
-    """Say where x is NaN.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.isnan(anp.array([1.0, anp.nan]))
-    Array([False,  True], dtype=bool)
-    """
-    x = lift(x)
-    return not_equal(x, x)
-
-
-def isinf(x: Any, /) -> Array:
-    """Say where x, or a part of complex x, is infinite."""
-    x = lift(x)
-    if dtypes.is_complex(x.dtype):
-        return logical_or(isinf(real(x)), isinf(imag(x)))
-    return equal(abs(x), np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
-
-
-def isposinf(x: Any, /, out: Any = None) -> Array:
-    """Say where x is plus infinity."""
-    no_out("isposinf", out)
-    x = _real_only(x, "isposinf")
-    return equal(x, np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
-
-
-def isneginf(x: Any, /, out: Any = None) -> Array:
-    """Say where x is minus infinity."""
-    no_out("isneginf", out)
-    x = _real_only(x, "isneginf")
-    return equal(x, -np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
-
-
-def iscomplex(x: Any) -> Array:
-    """Say where x has an imaginary part that is not zero."""
-    return not_equal(imag(x), 0)
-
-
-def isreal(x: Any) -> Array:
-    """Say where x has no imaginary part."""
-    return equal(imag(x), 0)
-
-
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Say where abs(a - b) <= atol + rtol * abs(b); equal infinities are close. Source: ``numpy.isclose``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.isclose(1.0, 1.000001)
-    Array(True, dtype=bool)
-    """
-    x, y = settle(promote(a, b))
-    if not dtypes.is_inexact(x.dtype):
-        x, y = inexact(x), inexact(y)
-    near = less_equal(abs(x - y), atol + rtol * abs(y))
-    near = logical_or(logical_and(near, logical_and(isfinite(x), isfinite(y))), equal(x, y))
-    return logical_or(near, logical_and(isnan(x), isnan(y))) if equal_nan else near
+    for found, given in ((isnan(x), nan), (isposinf(x), high), (isneginf(x), low)):
+        number = type(given) in {int, float}
+        x = select(found, constant(given, x) if number else convert(lift(given), x.dtype), x)
+    return x
 
 
 # ---- rounding
@@ -460,7 +396,7 @@ def signbit(x: Any, /) -> Array:
     >>> anp.signbit(anp.array([-0.0, 0.0]))
     Array([ True, False], dtype=bool)
     """
-    x = _real_only(x, "signbit")
+    x = real_only(x, "signbit")
     if not dtypes.is_floating(x.dtype):
         return less(x, 0)
     return logical_or(less(x, 0), less(select(equal(x, 0), 1 / x, x), 0))
@@ -505,8 +441,8 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     """Give log(exp(x1) + exp(x2)) without overflow. Source: ``numpy.logaddexp``.
 
     >>> import arrayport.numpy as anp
-    >>> anp.logaddexp(1000.0, 1000.0)
-    Array(1000.6931, dtype=float32, weak_type=True)
+    >>> anp.logaddexp(1000.0, 0.0)
+    Array(1000., dtype=float32, weak_type=True)
     """
     return _logaddexp(x1, x2, 1.0)
 
@@ -517,11 +453,11 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
 
 
 def _logaddexp(x1: Any, x2: Any, rate: float) -> Array:
-    """The larger operand is 0 in value but not to derivatives, which are then right to any order."""
-    x, y = settle([inexact(_real_only(v, "logaddexp")) for v in promote(x1, x2)])
+    """Take the larger operand out as a constant, so that derivatives are right to any order."""
+    x, y = settle([inexact(real_only(v, "logaddexp")) for v in promote(x1, x2)])
     larger = greater_equal(x, y)
     top = ops.stop_gradient(select(larger, x, y))
-    top = select(isfinite(top), top, zeros(top))
+    top = select(isfinite(top), top, constant(0, top))
     high, low = select(larger, x, y) - top, select(larger, y, x) - top
     return top + log1p(expm1(high * rate) + exp(low * rate)) / rate
 
@@ -569,7 +505,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     >>> anp.hypot(3.0, 4.0)
     Array(5., dtype=float32, weak_type=True)
     """
-    x, y = settle([inexact(_real_only(v, "hypot")) for v in promote(x1, x2)])
+    x, y = settle([inexact(real_only(v, "hypot")) for v in promote(x1, x2)])
     out = abs(ops.complex(x, y))
     return convert(out, x.dtype, out.weak)
 
@@ -587,6 +523,50 @@ def angle(z: Any, deg: bool = False) -> Array:
     z = inexact(arrayed(z, "z"))
     out = strong(atan2(imag(z), real(z)))
     return rad2deg(out) if deg else out
+
+
+# ---- whole numbers
+
+
+def gcd(x1: Any, x2: Any) -> Array:
+    """Give the greatest common divisor of integers. Source: ``jax.numpy.gcd``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.gcd(12, 18)
+    Array(6, dtype=int32, weak_type=True)
+    """
+    x, y = _integers(x1, x2, "gcd")
+
+    def step(pair: tuple[Array, Array]) -> tuple[Array, Array]:
+        a, b = pair
+        # Where b is 0 the work is done.
+        rest = ops.rem(a, select(equal(b, 0), full_like(b, 1), b))
+        return select(equal(b, 0), a, b), select(equal(b, 0), b, rest)
+
+    found: Array = while_loop(lambda pair: ops.not_equal(pair[1], 0).any(), step, (abs(x), abs(y)))[
+        0
+    ]
+    return convert(found, x.dtype, x.weak and y.weak)
+
+
+def lcm(x1: Any, x2: Any) -> Array:
+    """Give the least common multiple of integers. Source: ``jax.numpy.lcm``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.lcm(4, 6)
+    Array(12, dtype=int32, weak_type=True)
+    """
+    x, y = _integers(x1, x2, "lcm")
+    divisor = gcd(x, y)
+    safe = select(equal(divisor, 0), full_like(divisor, 1), divisor)
+    return convert(abs(x) * floor_divide(abs(y), safe), x.dtype, x.weak and y.weak)
+
+
+def _integers(x1: Any, x2: Any, name: str) -> list[Array]:
+    x, y = promote(x1, x2)
+    if not dtypes.is_integer(x.dtype):
+        raise TypeError(f"{name} takes integers, not {x.dtype}")
+    return broadcast_together(x, y)
 
 
 # ---- bits

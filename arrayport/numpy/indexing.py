@@ -33,7 +33,7 @@ from arrayport.ops.elementwise import (
     select,
     sub,
 )
-from arrayport.ops.promotion import KEEPS, common_shape, from_host, home_of, lift, scalar
+from arrayport.ops.promotion import KEEPS, common_shape, from_host, home_of, lift, scalar, settle
 from arrayport.ops.reductions import reduce_max
 from arrayport.ops.structure import (
     Shape,
@@ -215,6 +215,7 @@ def _meet(op: str, x: Array, values: Any) -> tuple[Array, Array]:
             values = scalar(values, x.dtype)
         else:
             values = lift(values, home_of(x), "the values of an update")
+    _, values = settle((x, values))
     if op == "set":
         return x, convert(values, x.dtype, x.weak)
     dtype, _ = dtypes.promote(x.dtype, x.weak, values.dtype, values.weak)

@@ -17,7 +17,7 @@ __all__ = ["from_dlpack"]
 
 
 def to_dlpack(x: Array, **options: Any) -> Any:
-    """A capsule of x's memory for another library.
+    """Give a capsule of x's memory for another library.
 
     What the consumer could write to is copied, so that x cannot change: NumPy's arrays, and CuPy's.
     """
@@ -32,7 +32,7 @@ def to_dlpack(x: Array, **options: Any) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Make an Array of another library's array by DLPack; memory that others may write to is copied.
+    """Make an Array of another library's array by DLPack; writable memory is copied.
 
     Raises BufferError for `copy=False`, TypeError for what has no ``__dlpack__``. Source:
     ``jax.numpy.from_dlpack``.
@@ -62,7 +62,7 @@ def to_device(x: Array, device: Any, *, stream: Any = None) -> Array:
 
 
 def to_jax(x: Array) -> Any:
-    """The JAX array of x's values, for JAX's own functions."""
+    """Give the JAX array of x's values, for JAX's own functions."""
     if isinstance(x, Tracer):
         x.concrete(TracerArrayConversionError, "a JAX array")
     return device_put(x, "jax").raw

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, no_out
-from arrayport.numpy.creation import eye
 from arrayport.numpy.reductions import sum
 from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops import creation
-from arrayport.ops.elementwise import select
+from arrayport.ops.elementwise import equal, select
 from arrayport.ops.shapes import pad
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import broadcast_to, constant, reshape
@@ -77,7 +78,8 @@ def diag(v: Any, k: int = 0) -> Array:
     size = x.size + abs(k)
     low, high = (0, k) if k >= 0 else (-k, 0)
     row = pad(x, constant(0, x), [(high, low, 0)])
-    here = eye(size, k=k, dtype="bool")
+    down, across = (creation.iota_like(row, dtypes.int32, i, (size, size)) for i in (0, 1))
+    here = equal(down + k, across)
     return select(here, broadcast_to(row, (size, size)), constant(0, x))
 
 
@@ -117,9 +119,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
         raise NotImplementedError("fill_diagonal: wrap=True is not supported")
     x = arrayed(a, "a")
     size = min(x.shape)
-    places = (creation.iota(dtypes.default_int(), size),) * len(x.shape)
-    values = arrayed(val, "val")
-    if values.shape:
-        flat = ravel(values)
-        values = flat[creation.iota(dtypes.default_int(), size) % flat.size]
-    return x.at[places].set(values)
+    places = (np.arange(size),) * len(x.shape)
+    if not np.shape(val):
+        return x.at[places].set(val)
+    flat = ravel(val)
+    return x.at[places].set(flat[np.arange(size) % flat.size])

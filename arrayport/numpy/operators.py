@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arrayport.core.names import absent
 from arrayport.numpy.creation import astype, copy
+from arrayport.numpy.cumulations import cumprod, cumsum
 from arrayport.numpy.elementwise import (
     abs,
     add,
@@ -48,8 +49,6 @@ from arrayport.numpy.reductions import (
     any,
     argmax,
     argmin,
-    cumprod,
-    cumsum,
     max,
     mean,
     min,
@@ -152,7 +151,7 @@ flatten = ravel
 
 
 def array_namespace(api_version: str | None = None) -> Any:
-    """The module that holds the array API's functions; ValueError for a version that it is not."""
+    """Give the module that holds the array API's functions; ValueError for another version."""
     if api_version not in {None, "2021.12", "2022.12", "2023.12", "2024.12"}:
         raise ValueError(f"api_version {api_version!r} is unknown: use '2024.12' or leave it out")
     return sys.modules[__package__]

@@ -68,7 +68,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
 
 
 def _pairs(value: Any, rank: int, name: str) -> Pairs:
-    """A number, a pair, or a pair an axis, as a pair an axis."""
+    """Give a number, a pair, or a pair an axis, as a pair an axis."""
     if isinstance(value, Array) and not value.shape:
         return [(value, value)] * rank
     if not isinstance(value, Sequence):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed
+from arrayport.numpy.joins import concatenate
 from arrayport.numpy.products import tensordot
-from arrayport.numpy.ranges import arange
-from arrayport.numpy.shapes import atleast_1d, concatenate, flip
+from arrayport.numpy.shapes import atleast_1d, flip
 from arrayport.ops.elementwise import conj, power
 from arrayport.ops.promotion import promote_dtypes, promote_inexact
 from arrayport.ops.shapes import pad
@@ -80,7 +83,7 @@ def polyder(p: Any, m: int = 1) -> Array:
         raise ValueError(f"m={m} of polyder must not be negative")
     (x,) = promote_inexact((atleast_1d(p),), "polyder")
     for _ in range(m):
-        x = x[:-1] * arange(x.size - 1, 0, -1, dtype=x.dtype)
+        x = x[:-1] * np.arange(x.size - 1, 0, -1, dtype=x.dtype)
     return x
 
 
@@ -91,7 +94,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     (x,) = promote_inexact((atleast_1d(p),), "polyint")
     constants = full_like(x, 0, (m,)) + (0 if k is None else arrayed(k, "k"))
     for i in range(m):
-        x = concatenate([x / arange(x.size, 0, -1, dtype=x.dtype), constants[i : i + 1]])
+        x = concatenate([x / np.arange(x.size, 0, -1, dtype=x.dtype), constants[i : i + 1]])
     return x
 
 
@@ -106,8 +109,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     x = arrayed(x, "x")
     if len(x.shape) != 1:
         raise ValueError(f"vander takes a vector, not shape {x.shape}")
-    powers = arange(x.size if N is None else N)
-    return power(x[:, None], powers if increasing else flip(powers))
+    powers = np.arange(x.size if N is None else N, dtype=dtypes.default_int())
+    return power(x[:, None], powers if increasing else powers[::-1])
 
 
 # ---- convolution
@@ -161,5 +164,5 @@ def _slide(x: Array, y: Array, mode: str, precision: Any, preferred: Any) -> Arr
     before = {"full": n - 1, "same": n // 2, "valid": 0}[mode]
     after = {"full": n - 1, "same": n - 1 - n // 2, "valid": 0}[mode]
     x = pad(x, constant(0, x), [(before, after, 0)])
-    places = arange(x.size - n + 1)[:, None] + arange(n)[None, :]
+    places = np.arange(x.size - n + 1)[:, None] + np.arange(n)[None, :]
     return tensordot(x[places], y, 1, precision=precision, preferred_element_type=preferred)

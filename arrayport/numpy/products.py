@@ -10,7 +10,8 @@ import numpy as np
 
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axis_of, no_out, strong
-from arrayport.numpy.shapes import moveaxis, ravel, stack, unstack
+from arrayport.numpy.joins import stack, unstack
+from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops.elementwise import conj
 from arrayport.ops.products import dot, dot_general, matmul, tensordot
 from arrayport.ops.promotion import promote_dtypes
@@ -175,22 +176,20 @@ def einsum(
     terms: list[Operand] = [_diagonals(x, labels) for x, labels in zip(xs, inputs, strict=True)]
     options = {"precision": precision, "preferred_element_type": preferred_element_type}
     for pair in _order(terms, output, optimize):
-        chosen = [terms[i] for i in pair]
+        first, second = (terms[i] for i in pair)
         terms = [term for i, term in enumerate(terms) if i not in pair]
         kept = set(output).union(*[labels for _, labels in terms])
-        terms.append(
-            _contract(
-                *[_summed(*term, _others(chosen, i) | kept) for i, term in enumerate(chosen)],
-                kept,
-                options,
-            )
+        first, second = (
+            _summed(*first, kept.union(second[1])),
+            _summed(*second, kept.union(first[1])),
         )
+        terms.append(_contract(first, second, kept, options))
     x, labels = _summed(*terms[0], set(output))
     return transpose(x, [labels.index(c) for c in output])
 
 
 def _formula(subscripts: Any, operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """The formula as text; lists of integers become letters."""
+    """Give the formula as text; lists of integers become letters."""
     if isinstance(subscripts, str):
         return subscripts.replace(" ", ""), operands
     parts = [subscripts, *operands]
@@ -205,7 +204,7 @@ def _formula(subscripts: Any, operands: Sequence[Any]) -> tuple[str, Sequence[An
 
 
 def _labels(formula: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """The letters of each operand's axes and of the answer's, "..." replaced by capitals not used."""
+    """Name the axes of each operand and of the answer by letters, "..." by letters not used."""
     left, arrow, right = formula.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(shapes):
@@ -262,10 +261,6 @@ def _summed(x: Array, labels: str, kept: set[str]) -> Operand:
     return reduce_sum(x, axes), "".join(c for c in labels if c in kept)
 
 
-def _others(chosen: Sequence[Operand], i: int) -> set[str]:
-    return {c for j, (_, labels) in enumerate(chosen) if j != i for c in labels}
-
-
 def _order(terms: Sequence[Operand], output: str, optimize: Any) -> list[tuple[int, int]]:
     """Which two operands to multiply, step by step; the product comes last."""
     if len(terms) < 3 or optimize is False:
@@ -278,7 +273,7 @@ def _order(terms: Sequence[Operand], output: str, optimize: Any) -> list[tuple[i
         text = f"{','.join(names)}->{''.join(table[c] for c in output)}"
         shapes = [np.broadcast_to(np.float32(0), x.shape) for x, _ in terms]
         path = np.einsum_path(text, *shapes, optimize="greedy")[0][1:]
-    steps = []
+    steps: list[tuple[int, int]] = []
     for step in path:
         # A step over several operands is taken two at a time, the product being the last operand.
         size = len(terms) - len(steps)

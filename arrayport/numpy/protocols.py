@@ -1,8 +1,7 @@
-"""NumPy's dispatch: what NumPy's own functions mean when they are called on an Array or a tracer."""
+"""NumPy's dispatch: what NumPy's own functions mean when called on an Array or a tracer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -11,12 +10,18 @@ import numpy as np
 from arrayport.core.errors import user_line
 from arrayport.numpy import (
     creation,
+    cumulations,
     elementwise,
+    grids,
+    joins,
     linalg,
+    mappings,
     matrices,
+    nan_reductions,
     padding,
     polynomials,
     products,
+    questions,
     ranges,
     reductions,
     scalars,
@@ -30,11 +35,17 @@ from arrayport.numpy.indexing import put_along_axis, take, take_along_axis
 
 ROOMS: tuple[ModuleType, ...] = (
     creation,
+    cumulations,
     elementwise,
+    grids,
+    joins,
+    mappings,
     matrices,
+    nan_reductions,
     padding,
     polynomials,
     products,
+    questions,
     ranges,
     reductions,
     scalars,
@@ -59,7 +70,7 @@ REDUCTIONS = {
     "logical_and": reductions.all,
     "logical_or": reductions.any,
 }
-CUMULATIONS = {"add": reductions.cumsum, "multiply": reductions.cumprod}
+CUMULATIONS = {"add": cumulations.cumsum, "multiply": cumulations.cumprod}
 SPELLED = {"absolute": "abs", "conjugate": "conj", "divide": "true_divide"}
 
 
@@ -80,7 +91,7 @@ def numpy_ufunc(
             f"numpy.{name}(...), other)"
         )
     dtype = options.pop("dtype", None)
-    known: Callable[..., Any] | None = None
+    known: Any = None
     if method == "__call__":
         known = FUNCTIONS["numpy"].get(name)
     elif method in {"reduce", "accumulate"}:
@@ -90,7 +101,7 @@ def numpy_ufunc(
         if dtype is not None:
             options["dtype"] = dtype
     elif method == "outer" and (known := FUNCTIONS["numpy"].get(name)) is not None:
-        x, y = (shapes.asarray(v) for v in inputs)
+        x, y = (creation.asarray(v) for v in inputs)
         inputs = (shapes.reshape(x, x.shape + (1,) * len(y.shape)), y)
     if known is None:
         raise _not_covered(f"numpy.{name}" + ("" if method == "__call__" else f".{method}"))
@@ -119,8 +130,8 @@ def numpy_function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def _no_writing(name: str) -> TypeError:
     return TypeError(
-        f"numpy.{name} was asked at {user_line()} to write an Array into a NumPy array (out=, or an "
-        f"operator such as +=): write y = numpy.{name}(...) and go on with y"
+        f"numpy.{name} was asked at {user_line()} to write an Array into a NumPy array (out=, or "
+        f"an operator such as +=): write y = numpy.{name}(...) and go on with y"
     )
 
 

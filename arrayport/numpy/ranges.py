@@ -13,7 +13,7 @@ from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed, axis_of, dtype_or, shape_of, strong
 from arrayport.ops import creation, shapes
-from arrayport.ops.elementwise import abs, cos, floor, log, power, sign
+from arrayport.ops.elementwise import abs, cos, exp, floor, log, power, sign
 from arrayport.ops.placement import device_put, on_device
 from arrayport.ops.promotion import common_shape, from_host, promote_inexact
 from arrayport.ops.structure import broadcast_in_dim, broadcast_to, convert, move_axis, reshape
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def _number(x: Any, name: str) -> Any:
-    """A bound as a number: ranges have static shapes."""
+    """Give a bound as a number: ranges have static shapes."""
     if not isinstance(x, Array):
         return x
     use = f"the {name} of arange, on which its shape depends"
@@ -109,7 +109,7 @@ def linspace(
     parts = num - 1 if endpoint else num
     real = dtypes.real_dtype(low.dtype)
     if parts > 0:
-        place = creation.broadcasted_iota(real, (num, *shape), 0) / parts
+        place = creation.iota_like(low, real, 0, (num, *shape)) / parts
         axes = range(1, len(shape) + 1)
         first, last = (broadcast_in_dim(x, (num, *shape), axes) for x in (low, high))
         out = first * (1 - place) + last * place
@@ -158,10 +158,15 @@ def geomspace(
     >>> anp.geomspace(1.0, 4.0, 3)
     Array([1., 2., 4.], dtype=float32)
     """
-    low, high = promote_inexact((start, stop), "geomspace")
+    low, high = (strong(x) for x in promote_inexact((start, stop), "geomspace"))
     own = sign(low)
-    steps = linspace(log(low * own), log(high * own), num, endpoint, axis=axis)
-    out = power(np.float32(np.e) if steps.dtype != dtypes.float64 else np.e, steps) * own
+    steps = linspace(log(low * own), log(high * own), num, endpoint)
+    out = exp(steps) * own
+    # The ends are exact.
+    ends = [(0, low)] if num and not endpoint else [(0, low), (-1, high)][:num]
+    for place, end in ends:
+        out = out.at[place].set(end)
+    out = move_axis(out, 0, axis_of(axis, len(out.shape)))
     return convert(out, dtype_or(dtype, out.dtype))
 
 
@@ -223,7 +228,7 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
 
 
 def _angles(M: int) -> Array:
-    """The angles 2 pi n / (M - 1) of a window of M points."""
+    """Give the angles 2 pi n / (M - 1) of a window of M points."""
     places = creation.iota(dtypes.default_float(), M)
     return places * (2 * pi / (M - 1)) if M > 1 else places
 

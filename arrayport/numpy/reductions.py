@@ -1,4 +1,4 @@
-"""Reductions and cumulations: sums, products, extremes, means, and their kin that ignore NaN."""
+"""Reductions: sums, products, extremes, truths, their places, means and variances."""
 
 from __future__ import annotations
 
@@ -19,15 +19,11 @@ from arrayport.numpy.arguments import (
     no_out,
     restore_axes,
     strong,
-    together,
 )
-from arrayport.numpy.elementwise import isnan
 from arrayport.ops import reductions as ops
-from arrayport.ops import shapes
 from arrayport.ops.elementwise import add as plus
 from arrayport.ops.elementwise import (
     conj,
-    logical_not,
     maximum,
     minimum,
     mul,
@@ -38,8 +34,7 @@ from arrayport.ops.elementwise import (
     square,
     sub,
 )
-from arrayport.ops.promotion import broadcast_together, promote_dtypes
-from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.promotion import broadcast_together
 from arrayport.ops.structure import (
     Shape,
     broadcast_to,
@@ -58,38 +53,20 @@ __all__ = [
     "argmax",
     "argmin",
     "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "cumulative_prod",
-    "cumulative_sum",
-    "diff",
-    "ediff1d",
     "max",
     "mean",
     "min",
     "minmax",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmin",
-    "nanprod",
-    "nanstd",
-    "nansum",
-    "nanvar",
     "prod",
     "ptp",
     "std",
     "sum",
-    "trapezoid",
     "var",
 ]
 
 
-def _counting(dtype: DType) -> DType:
-    """The dtype in which integers are summed: at least the default integer, of their own sign."""
+def counting(dtype: DType) -> DType:
+    """Give the dtype in which integers are summed: the default's width at least."""
     kind, least = dtypes.kind(dtype), dtypes.default_int()
     if kind == "b" or (kind == "i" and dtype.itemsize < least.itemsize):
         return least
@@ -98,7 +75,7 @@ def _counting(dtype: DType) -> DType:
     return dtype
 
 
-def _masked(x: Array, where: Any, other: Any) -> Array:
+def masked(x: Array, where: Any, other: Any) -> Array:
     """X where the mask is true, else a number."""
     mask, x = broadcast_together(arrayed(where, "where"), x)
     return select(mask, x, full_like(x, other, ()))
@@ -116,19 +93,19 @@ def _fold(
     where: Any,
     promote_integers: bool,
 ) -> Array:
-    """A sum or product."""
+    """Give a sum or product."""
     x = arrayed(a, "a")
     known = (
         dtypes.canonicalize(dtype)
         if dtype is not None
-        else _counting(x.dtype)
+        else counting(x.dtype)
         if promote_integers or x.dtype == dtypes.bool_
         else x.dtype
     )
     # Short floats lose too much when they are summed as such.
     x = convert(x, dtypes.float32 if known in dtypes.NARROW else known)
     if where is not None:
-        x = _masked(x, where, neutral)
+        x = masked(x, where, neutral)
     axes = axes_of(axis, len(x.shape))
     out = convert(reduce(x, axes), known)
     if initial is not None:
@@ -156,10 +133,11 @@ def sum(
     Array([2., 2., 2.], dtype=float32)
     """
     no_out("sum", out)
-    if dtype is initial is where is None and not keepdims and isinstance(a, Array) and not a.weak:
-        if a.dtype.kind in "fc" and a.dtype.itemsize > 2:
-            axes = axes_of(axis, len(a.shape))
-            return reduce_sum_p.apply(a, {"axes": axes}) if axes else a
+    plain = dtype is initial is where is None and not keepdims
+    # The usual sum of floats, quicker.
+    if plain and isinstance(a, Array) and a.dtype.kind in "fc" and not a.weak and a.itemsize > 2:
+        axes = axes_of(axis, len(a.shape))
+        return reduce_sum_p.apply(a, {"axes": axes}) if axes else a
     return _fold(a, reduce_sum, 0, plus, axis, dtype, keepdims, initial, where, promote_integers)
 
 
@@ -302,7 +280,7 @@ def _truth(
     x = arrayed(a, "a")
     x = x if x.dtype == dtypes.bool_ else not_equal(x, 0)
     if where is not None:
-        x = _masked(x, where, neutral)
+        x = masked(x, where, neutral)
     axes = axes_of(axis, len(x.shape))
     return restore_axes(reduce(x, axes), x.shape, axes, keepdims)
 
@@ -394,7 +372,7 @@ def mean(
     no_out("mean", out)
     x, known = _floating(arrayed(a, "a"), dtype)
     axes = axes_of(axis, len(x.shape))
-    total = reduce_sum(x if where is None else _masked(x, where, 0), axes)
+    total = reduce_sum(x if where is None else masked(x, where, 0), axes)
     return restore_axes(convert(total / _count(x, axes, where), known), x.shape, axes, keepdims)
 
 
@@ -429,11 +407,11 @@ def var(
     axes = axes_of(axis, len(x.shape))
     count = _count(x, axes, where)
     if mean is None:
-        total = reduce_sum(x if where is None else _masked(x, where, 0), axes)
+        total = reduce_sum(x if where is None else masked(x, where, 0), axes)
         mean = restore_axes(total / count, x.shape, axes, keepdims=True)
     off = sub(x, mean)
     squares = real(mul(off, conj(off))) if dtypes.is_complex(x.dtype) else square(off)
-    total = reduce_sum(squares if where is None else _masked(squares, where, 0), axes)
+    total = reduce_sum(squares if where is None else masked(squares, where, 0), axes)
     left = count - ddof
     left = maximum(left, 0) if isinstance(left, Array) else np.maximum(left, 0).item()
     return restore_axes(convert(total / left, known), x.shape, axes, keepdims)
@@ -459,296 +437,3 @@ def std(
     """
     options = {"where": where, "mean": mean, "correction": correction}
     return sqrt(var(a, axis, dtype, out, ddof, keepdims, **options))
-
-
-# ---- without NaN
-
-
-def _numbers(a: Any, where: Any) -> tuple[Array, Array]:
-    """x, and where it has a number that counts."""
-    x = arrayed(a, "a")
-    known = logical_not(isnan(x))
-    if where is not None:
-        known, mask = broadcast_together(known, arrayed(where, "where"))
-        known = known & mask
-    return x, known
-
-
-def nansum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Array:
-    """Sum what is not NaN. Source: ``jax.numpy.nansum``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.nansum(anp.array([1.0, anp.nan]))
-    Array(1., dtype=float32)
-    """
-    x, known = _numbers(a, where)
-    return sum(x, axis, dtype, out, keepdims, initial, known)
-
-
-def nanprod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Array:
-    """Multiply what is not NaN. Source: ``jax.numpy.nanprod``."""
-    x, known = _numbers(a, where)
-    return prod(x, axis, dtype, out, keepdims, initial, known)
-
-
-def _nan_extreme(
-    a: Any,
-    choose: Callable[..., Array],
-    bound: float,
-    axis: Any,
-    keepdims: bool,
-    where: Any,
-    initial: Any,
-) -> Array:
-    x, known = _numbers(a, where)
-    if not dtypes.is_inexact(x.dtype):
-        return choose(x, axis, None, keepdims, initial, where)
-    best = choose(_masked(x, known, bound), axis, None, keepdims, initial)
-    if initial is not None:
-        return best
-    return select(any(known, axis, keepdims=keepdims), best, full_like(best, np.nan))
-
-
-def nanmax(
-    a: Any,
-    axis: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Array:
-    """Take the largest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmax``."""
-    no_out("nanmax", out)
-    return _nan_extreme(a, max, -np.inf, axis, keepdims, where, initial)
-
-
-def nanmin(
-    a: Any,
-    axis: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Array:
-    """Take the smallest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmin``."""
-    no_out("nanmin", out)
-    return _nan_extreme(a, min, np.inf, axis, keepdims, where, initial)
-
-
-def nanmean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    where: Any = None,
-) -> Array:
-    """Average what is not NaN. Source: ``jax.numpy.nanmean``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.nanmean(anp.array([1.0, anp.nan, 3.0]))
-    Array(2., dtype=float32)
-    """
-    x, known = _numbers(a, where)
-    return mean(x, axis, dtype, out, keepdims, where=known)
-
-
-def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    where: Any = None,
-    mean: Any = None,
-) -> Array:
-    """Give the variance of what is not NaN; NaN where n <= ddof. Source: ``jax.numpy.nanvar``."""
-    x, known = _numbers(a, where)
-    spread = var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
-    enough = sum(known, axis, keepdims=keepdims) > ddof
-    return select(enough, spread, full_like(spread, np.nan))
-
-
-def nanstd(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    where: Any = None,
-    mean: Any = None,
-) -> Array:
-    """Take the square root of `nanvar`. Source: ``jax.numpy.nanstd``."""
-    return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
-
-
-def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
-    """Find the first largest of what is not NaN; -1 where all is NaN. Source: ``jax.numpy.nanargmax``."""
-    return _nan_place(a, argmax, -np.inf, axis, out, keepdims)
-
-
-def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
-    """Find the first smallest of what is not NaN; -1 where all is NaN. Source: ``jax.numpy.nanargmin``."""
-    return _nan_place(a, argmin, np.inf, axis, out, keepdims)
-
-
-def _nan_place(
-    a: Any, find: Callable[..., Array], bound: float, axis: Any, out: None, keepdims: bool | None
-) -> Array:
-    x, known = _numbers(a, None)
-    if not dtypes.is_inexact(x.dtype):
-        return find(x, axis, out, keepdims)
-    found = find(_masked(x, known, bound), axis, out, keepdims)
-    return select(any(known, axis, keepdims=bool(keepdims)), found, full_like(found, -1))
-
-
-# ---- cumulations
-
-
-def _cumulate(
-    a: Any, run: Callable[[Any, int], Array], axis: Any, dtype: Any, out: None, name: str
-) -> Array:
-    no_out(name, out)
-    x = arrayed(a, "a")
-    known = dtype_or(dtype, dtypes.default_int() if x.dtype == dtypes.bool_ else x.dtype)
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
-    return run(convert(x, known), axis_of(axis, len(x.shape)))
-
-
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
-    """Sum all up to each element of an axis, or of the flat array. Source: ``jax.numpy.cumsum``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.cumsum(anp.arange(4))
-    Array([0, 1, 3, 6], dtype=int32)
-    """
-    return _cumulate(a, ops.cumsum, axis, dtype, out, "cumsum")
-
-
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
-    """Multiply all up to each element of an axis, or of the flat array. Source: ``jax.numpy.cumprod``."""
-    return _cumulate(a, ops.cumprod, axis, dtype, out, "cumprod")
-
-
-def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
-    """Give `cumsum` with 0 for NaN. Source: ``jax.numpy.nancumsum``."""
-    x, known = _numbers(a, None)
-    return cumsum(_masked(x, known, 0), axis, dtype, out)
-
-
-def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
-    """Give `cumprod` with 1 for NaN. Source: ``jax.numpy.nancumprod``."""
-    x, known = _numbers(a, None)
-    return cumprod(_masked(x, known, 1), axis, dtype, out)
-
-
-def _standard_cumulation(
-    x: Any, run: Callable[..., Array], neutral: int, axis: Any, dtype: Any, include_initial: bool
-) -> Array:
-    x = arrayed(x, "x")
-    if axis is None:
-        if len(x.shape) != 1:
-            raise ValueError(f"axis= is needed for an array of {len(x.shape)} axes")
-        axis = 0
-    axis = axis_of(axis, len(x.shape))
-    out = run(x, axis, dtype_or(dtype, _counting(x.dtype)))
-    if include_initial:
-        first = [1 if i == axis else n for i, n in enumerate(x.shape)]
-        out = shapes.concatenate([full_like(out, neutral, tuple(first)), out], axis)
-    return out
-
-
-def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
-) -> Array:
-    """Sum all up to each element, after a first 0 if `include_initial`. Source: the array API.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.cumulative_sum(anp.arange(3), include_initial=True)
-    Array([0, 0, 1, 3], dtype=int32)
-    """
-    return _standard_cumulation(x, cumsum, 0, axis, dtype, include_initial)
-
-
-def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
-) -> Array:
-    """Multiply all up to each element, after a first 1 if `include_initial`. Source: the array API."""
-    return _standard_cumulation(x, cumprod, 1, axis, dtype, include_initial)
-
-
-# ---- differences
-
-
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
-    """Take n times the differences of neighbours along an axis. Source: ``jax.numpy.diff``.
-
-    `prepend` and `append` are joined to the axis first; scalars stretch.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.diff(anp.array([1, 4, 9]))
-    Array([3, 5], dtype=int32)
-    """
-    x = arrayed(a, "a")
-    if n < 0 or not x.shape:
-        raise ValueError(f"diff needs n >= 0 and an axis, not n={n} and shape {x.shape}")
-    axis = axis_of(axis, len(x.shape))
-    if n and (prepend is not None or append is not None):
-        edge = tuple(1 if i == axis else size for i, size in enumerate(x.shape))
-        parts = together(*[p for p in (prepend, x, append) if p is not None])
-        parts = [p if p.shape else broadcast_to(p, edge) for p in parts]
-        x = shapes.concatenate(promote_dtypes(parts), axis)
-    for _ in range(n):
-        high, low = slice_in_dim(x, 1, None, axis=axis), slice_in_dim(x, 0, -1, axis=axis)
-        x = not_equal(high, low) if x.dtype == dtypes.bool_ else sub(high, low)
-    return x
-
-
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
-    """Take the differences of neighbours in the flat array, between two ends. Source: ``numpy.ediff1d``."""
-    x = reshape(arrayed(ary, "ary"), (-1,))
-    ends = [None if e is None else arrayed(e, "to_end, to_begin") for e in (to_begin, to_end)]
-    first, last = (None if e is None else convert(reshape(e, (-1,)), x.dtype) for e in ends)
-    parts = [first, sub(x[1:], x[:-1]), last]
-    return shapes.concatenate([strong(p) for p in parts if p is not None], 0)
-
-
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """Integrate along an axis by trapezoids between places x, or at distance dx.
-
-    Source: ``jax.numpy.trapezoid``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.trapezoid(anp.array([0.0, 1.0, 2.0]))
-    Array(2., dtype=float32)
-    """
-    y = arrayed(y, "y")
-    axis = axis_of(axis, len(y.shape))
-    y = y if dtypes.is_inexact(y.dtype) else convert(y, dtypes.to_inexact(y.dtype))
-    if x is not None:
-        x = arrayed(x, "x")
-        if len(x.shape) == 1:
-            dx = reshape(diff(x), [-1 if i == axis else 1 for i in range(len(y.shape))])
-        else:
-            dx = diff(x, axis=axis)
-    both = slice_in_dim(y, 1, None, axis=axis) + slice_in_dim(y, 0, -1, axis=axis)
-    return sum(both * dx, axis) * 0.5

@@ -1,4 +1,4 @@
-"""The scalar types and what is asked of dtypes: float32 and its kin, finfo, result_type, constants."""
+"""The scalar types, what is asked of dtypes, and the constants."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ __all__ = [
 
 
 class ScalarType:
-    """A dtype by name that makes arrays when it is called: `float32(1.5)`; usable wherever a dtype is.
+    """A dtype that makes arrays when it is called: `float32(1.5)`; usable wherever a dtype is.
 
     >>> import arrayport.numpy as anp
     >>> anp.float32(1.5), anp.zeros(1, anp.float32).dtype == anp.float32

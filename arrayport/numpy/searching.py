@@ -10,12 +10,12 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed, axis_of
-from arrayport.numpy.creation import asarray
-from arrayport.numpy.elementwise import isnan
+from arrayport.numpy.joins import stack
+from arrayport.numpy.questions import isnan
 from arrayport.numpy.reductions import sum
 from arrayport.numpy.shapes import flip, moveaxis, ravel
 from arrayport.ops import sorting as ops
-from arrayport.ops.creation import iota
+from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import (
     equal,
     floor_divide,
@@ -30,7 +30,7 @@ from arrayport.ops.elementwise import (
 )
 from arrayport.ops.promotion import from_host, home_of, promote_dtypes
 from arrayport.ops.reductions import cumsum
-from arrayport.ops.structure import broadcast_to, convert, full_like, reshape
+from arrayport.ops.structure import convert, full_like, reshape
 
 __all__ = [
     "argpartition",
@@ -101,7 +101,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     place = cumsum(convert(mask, dtypes.default_int())) - 1
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * len(x.shape)
     found = []
-    rest = iota(dtypes.default_int(), mask.size)
+    rest = iota_like(mask, dtypes.default_int(), 0)
     coordinates: list[Array] = []
     for extent in reversed(x.shape):
         coordinates.insert(0, remainder(rest, extent))
@@ -119,12 +119,15 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """Give the indices of the elements that are not zero, as rows (n, axes). Source: ``numpy.argwhere``."""
+    """Give the indices of the elements that are not zero, as rows (n, axes).
+
+    Source: ``numpy.argwhere``.
+    """
     x = arrayed(a, "a")
     found = nonzero(x, size=size, fill_value=fill_value)
     if not x.shape:
         return reshape(found[0], (-1, 1))[:, :0]
-    return asarray([f for f in found]).T
+    return stack(found).T
 
 
 # ---- order
@@ -191,7 +194,10 @@ def argsort(
 
 
 def sort_complex(a: Any) -> Array:
-    """Sort as complex numbers, by their real, then their imaginary parts. Source: ``numpy.sort_complex``."""
+    """Sort as complex numbers, by their real, then their imaginary parts.
+
+    Source: ``numpy.sort_complex``.
+    """
     x = arrayed(a, "a")
     return ops.sort(convert(x, dtypes.complex_dtype(x.dtype)), 0)
 
@@ -210,8 +216,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = 16) -> Array:
     if not xs[0].shape:
         return full_like(xs[0], 0).astype(dtypes.default_int())
     axis = axis_of(axis, len(xs[0].shape))
-    last = [n if i == axis else 1 for i, n in enumerate(xs[0].shape)]
-    places = broadcast_to(reshape(iota(dtypes.default_int(), xs[0].shape[axis]), last), xs[0].shape)
+    places = iota_like(xs[0], dtypes.default_int(), axis)
     found: Array = ops.sort([*xs[::-1], places], axis, num_keys=len(xs))[-1]
     return found
 
@@ -238,7 +243,9 @@ def _check_kth(kth: int, extent: int) -> None:
 def top_k(
     a: Any, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True
 ) -> tuple[Array, Array]:
-    """Give the k largest or smallest elements along an axis and their indices. Source: the array API.
+    """Give the k largest or smallest elements along an axis and their indices.
+
+    Source: the array API.
 
     >>> import arrayport.numpy as anp
     >>> anp.top_k(anp.array([1, 5, 3]), 2)
@@ -301,7 +308,9 @@ def searchsorted(
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
-    """Find the bins, between rising or falling edges, in which x lies. Source: ``jax.numpy.digitize``.
+    """Find the bins, between rising or falling edges, in which x lies.
+
+    Source: ``jax.numpy.digitize``.
 
     >>> import arrayport.numpy as anp
     >>> anp.digitize(anp.array([0.5, 1.5]), anp.array([0.0, 1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Choosing among arrays and parts of them: select, piecewise, choose, compress, extract, delete."""
+"""Choosing among arrays and parts of them: select, choose, compress, delete, insert."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axis_of, no_out
+from arrayport.numpy.arguments import arrayed, axis_of, no_out, together
+from arrayport.numpy.joins import concatenate
 from arrayport.numpy.searching import nonzero
-from arrayport.numpy.shapes import ravel
+from arrayport.numpy.shapes import broadcast_to, moveaxis, ravel
 from arrayport.ops.elementwise import clamp, not_equal, remainder
 from arrayport.ops.elementwise import select as choose_between
 from arrayport.ops.promotion import broadcast_together, promote_dtypes
-from arrayport.ops.structure import full_like
+from arrayport.ops.structure import convert, full_like, reshape
 
-__all__ = ["choose", "compress", "delete", "extract", "piecewise", "select"]
+__all__ = ["choose", "compress", "delete", "extract", "insert", "piecewise", "select"]
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -127,7 +128,10 @@ def compress(
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:
-    """Keep the elements of the flat array whose condition is true. Source: ``jax.numpy.extract``."""
+    """Keep the elements of the flat array whose condition is true.
+
+    Source: ``jax.numpy.extract``.
+    """
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
 
 
@@ -148,3 +152,32 @@ def delete(arr: Any, obj: Any, axis: Any = None, *, assume_unique_indices: bool 
     what = obj if isinstance(obj, slice | int) else np.asarray(obj)
     kept = np.delete(np.arange(x.shape[axis]), what)
     return x[(*(slice(None),) * axis, kept)]
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
+    """Put values before places of an axis, or of the flat array. Source: ``jax.numpy.insert``.
+
+    One place takes any number of values, several places take one each.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.insert(anp.arange(3), 1, 9)
+    Array([0, 9, 1, 2], dtype=int32)
+    """
+    x, new = together(arr, values)
+    new = convert(new, x.dtype)
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis, rank = axis_of(axis, len(x.shape)), len(x.shape)
+    extent = x.shape[axis]
+    places = np.arange(extent)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    if not places.ndim and rank > 1:
+        # As NumPy has it, the values' first axis is then the one that they are inserted along.
+        new = moveaxis(reshape(new, (1,) * (rank - len(new.shape)) + new.shape), 0, axis)
+    elif len(new.shape) < rank:
+        new = reshape(new, (1,) * (rank - len(new.shape)) + new.shape)
+    count = new.shape[axis] if places.size == 1 else places.size
+    places = np.broadcast_to(places.ravel(), (count,))
+    shape = tuple(count if i == axis else n for i, n in enumerate(x.shape))
+    joined = concatenate([x, broadcast_to(new, shape)], axis)
+    order = np.insert(np.arange(extent), places, extent + np.arange(count))
+    return joined[(*(slice(None),) * axis, order)]

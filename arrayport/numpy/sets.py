@@ -9,7 +9,8 @@ import numpy as np
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed
-from arrayport.numpy.shapes import concatenate, ravel
+from arrayport.numpy.joins import concatenate
+from arrayport.numpy.shapes import ravel
 from arrayport.ops.promotion import from_host, home_of, promote_dtypes
 
 __all__ = [
@@ -49,7 +50,7 @@ class UniqueInverse(NamedTuple):
 
 
 def _host(x: Any, name: str) -> tuple[Array, np.ndarray[Any, Any]]:
-    """An array and its values, which must be known: how many are unique is the answer's shape."""
+    """Give an array and its values, which must be known: the answer's shape depends on them."""
     x = arrayed(x, name)
     x.concrete(ConcretizationTypeError, "an array whose unique elements are found")
     return x, x.__array__()
@@ -183,7 +184,10 @@ def setxor1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """Give the sorted elements that are in only one of two arrays. Source: ``jax.numpy.setxor1d``."""
+    """Give the sorted elements that are in only one of two arrays.
+
+    Source: ``jax.numpy.setxor1d``.
+    """
     x, y = promote_dtypes((arrayed(ar1, "ar1"), arrayed(ar2, "ar2")))
     (x, own), (_, other) = _host(x, "ar1"), _host(y, "ar2")
     return _made(x, np.setxor1d(own, other, assume_unique), size, fill_value)

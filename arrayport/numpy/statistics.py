@@ -1,4 +1,4 @@
-"""Statistics: averages with weights, medians and quantiles, covariances, histograms, interpolation."""
+"""Statistics: weighted averages, quantiles, covariances, histograms; values between points."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong
 from arrayport.numpy.creation import asarray
-from arrayport.numpy.elementwise import clip, isclose, isnan
+from arrayport.numpy.cumulations import diff
+from arrayport.numpy.elementwise import clip
 from arrayport.numpy.indexing import take_along_axis
+from arrayport.numpy.joins import concatenate
 from arrayport.numpy.products import dot
+from arrayport.numpy.questions import isclose, isnan
 from arrayport.numpy.ranges import linspace
-from arrayport.numpy.reductions import all, any, diff, max, mean, min, sum
+from arrayport.numpy.reductions import all, any, max, mean, min, sum
 from arrayport.numpy.searching import searchsorted
-from arrayport.numpy.shapes import concatenate, ravel
+from arrayport.numpy.shapes import ravel
 from arrayport.ops import sorting
 from arrayport.ops.elementwise import (
     ceil,
@@ -339,7 +342,10 @@ def cov(
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
-    """Estimate the correlation coefficients of variables, one a row. Source: ``jax.numpy.corrcoef``."""
+    """Estimate the correlation coefficients of variables, one a row.
+
+    Source: ``jax.numpy.corrcoef``.
+    """
     c = cov(x, y, rowvar, dtype=dtype)
     if not c.shape:
         return c / c
@@ -358,8 +364,8 @@ def bincount(
 ) -> Array:
     """Count how often each of 0, 1, 2, ... is in a vector, or sum the weights there.
 
-    `length` fixes the answer's, dropping larger numbers; without it the values must be known. Negative
-    numbers count as 0. Source: ``jax.numpy.bincount``.
+    `length` fixes the answer's, dropping larger numbers; without it the values must be known.
+    Negative numbers count as 0. Source: ``jax.numpy.bincount``.
 
     >>> import arrayport.numpy as anp
     >>> anp.bincount(anp.array([0, 2, 2]))

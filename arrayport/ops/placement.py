@@ -144,7 +144,9 @@ def device_put(
 
 
 def device_get(x: Any) -> Any:
-    """Give the values of all arrays of a pytree as NumPy arrays, read-only. Source: ``jax.device_get``.
+    """Give the values of all arrays of a pytree as NumPy arrays, read-only.
+
+    Source: ``jax.device_get``.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.device_get({"a": anp.arange(3)})
@@ -175,7 +177,9 @@ def _ready(x: Any) -> Any:
 
 
 def default_backend() -> str:
-    """Name the platform of the default device: "cpu", "gpu" or "tpu". Source: ``jax.default_backend``.
+    """Name the platform of the default device: "cpu", "gpu" or "tpu".
+
+    Source: ``jax.default_backend``.
 
     >>> import arrayport as ap
     >>> with ap.use_backend("numpy"):

@@ -80,7 +80,11 @@ def settle(xs: Sequence[Array]) -> list[Array]:
     home = home_of(*xs)
     if home is None:
         return list(xs)
-    return [placed(x, home) if neutral(x) else x for x in xs]
+    # Beside a strong array of its dtype a number may as well be strong, and then it has a home.
+    firm = {x.dtype for x in xs if not x.weak}
+    return [
+        placed(Array(x.raw, x.weak and x.dtype not in firm), home) if neutral(x) else x for x in xs
+    ]
 
 
 def placed(x: Array, home: backends.Backend) -> Array:
@@ -114,9 +118,9 @@ def promote(x: Any, y: Any) -> tuple[Array, Array]:
 
 def promote_dtypes(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     """Give any number of operands one dtype."""
-    arrays = settle(lift_all(xs, name))
+    arrays = lift_all(xs, name)
     dtype, weak = dtypes.result_type(*[(x.dtype, x.weak) for x in arrays])
-    return [convert(x, dtype, weak or x.weak) for x in arrays]
+    return settle([convert(x, dtype, weak or x.weak) for x in arrays])
 
 
 def promote_inexact(xs: Sequence[Any], name: str = "an operand") -> list[Array]:

@@ -22,9 +22,9 @@ def agnostic(fun: F) -> F:
     """Let a function's callers pass NumPy, CuPy or JAX arrays and get the same kind back.
 
     Inside, every array, also within pytrees, is an Array on the backend that the caller's arrays
-    belong to, and new ones are made there. Arrays, traced or not, and what is no array pass through;
-    where the caller gives one, all that comes back are Arrays. Raises BackendMismatchError for
-    arrays of two libraries.
+    belong to, and new ones are made there. Arrays, traced or not, and what is no array pass
+    through; where the caller gives an Array, all that comes back are Arrays. Raises
+    BackendMismatchError for arrays of two libraries.
 
     >>> import numpy as np
     >>> import arrayport as ap, arrayport.numpy as anp

@@ -26,7 +26,7 @@ G = RNG.normal(size=(4,)).astype(np.float32)
 P = RNG.uniform(0.1, 2.0, (3, 4)).astype(np.float32)
 H = RNG.normal(size=(3, 4)).astype(np.float16)
 C = (F + 1j * RNG.normal(size=(3, 4))).astype(np.complex64)
-I = RNG.integers(-9, 9, (3, 4)).astype(np.int32)  # noqa: E741 - integers, beside F and C
+I = RNG.integers(-9, 9, (3, 4)).astype(np.int32)
 S = RNG.integers(-9, 9, (3, 4)).astype(np.int8)
 U = RNG.integers(1, 9, (3, 4)).astype(np.uint8)
 B = RNG.integers(0, 2, (3, 4)).astype(bool)
@@ -36,17 +36,107 @@ V = np.sort(G)
 Q = RNG.normal(size=(3, 3)).astype(np.float32)
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], np.float32)
 
-UNARY_FLOAT = """sin cos tan arcsinh arctan sinh cosh tanh exp exp2 expm1 cbrt sinc deg2rad
-rad2deg degrees radians rint fabs""".split()
-UNARY_ANY = """abs absolute negative positive square sign conj conjugate real imag isnan isinf
-isfinite floor ceil trunc round around reciprocal isreal iscomplex""".split()
-UNARY_POSITIVE = "sqrt log log2 log10 log1p arccosh".split()
-BINARY = """add subtract multiply divide true_divide maximum minimum fmax fmin equal not_equal less
-less_equal greater greater_equal logical_and logical_or logical_xor arctan2 hypot logaddexp logaddexp2
-copysign nextafter heaviside fmod remainder mod floor_divide float_power isclose""".split()
-BINARY_INTEGER = "bitwise_and bitwise_or bitwise_xor floor_divide remainder left_shift".split()
-REDUCTIONS = "sum prod max min amax amin mean std var any all ptp".split()
-NAN_REDUCTIONS = "nansum nanprod nanmax nanmin nanmean nanstd nanvar".split()
+UNARY_FLOAT = [
+    "sin",
+    "cos",
+    "tan",
+    "arcsinh",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "cbrt",
+    "sinc",
+    "deg2rad",
+    "rad2deg",
+    "degrees",
+    "radians",
+    "rint",
+    "fabs",
+]
+UNARY_ANY = [
+    "abs",
+    "absolute",
+    "negative",
+    "positive",
+    "square",
+    "sign",
+    "conj",
+    "conjugate",
+    "real",
+    "imag",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "around",
+    "reciprocal",
+    "isreal",
+    "iscomplex",
+]
+UNARY_POSITIVE = ["sqrt", "log", "log2", "log10", "log1p", "arccosh"]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "true_divide",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "arctan2",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+    "copysign",
+    "nextafter",
+    "heaviside",
+    "fmod",
+    "remainder",
+    "mod",
+    "floor_divide",
+    "float_power",
+    "isclose",
+]
+BINARY_INTEGER = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "floor_divide",
+    "remainder",
+    "left_shift",
+]
+REDUCTIONS = [
+    "sum",
+    "prod",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "mean",
+    "std",
+    "var",
+    "any",
+    "all",
+    "ptp",
+]
+NAN_REDUCTIONS = ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar"]
 
 Case = tuple[str, tuple[Any, ...], dict[str, Any]]
 
@@ -68,11 +158,24 @@ CASES: list[Case] = [
     # elementwise
     *[
         case(name, C)
-        for name in "abs conj real imag isnan isinf isfinite sign exp sin sqrt log".split()
+        for name in [
+            "abs",
+            "conj",
+            "real",
+            "imag",
+            "isnan",
+            "isinf",
+            "isfinite",
+            "sign",
+            "exp",
+            "sin",
+            "sqrt",
+            "log",
+        ]
     ],
     *[
         case(name, SPECIAL)
-        for name in "sin exp tanh arctan sign floor cbrt rint reciprocal".split()
+        for name in ["sin", "exp", "tanh", "arctan", "sign", "floor", "cbrt", "rint", "reciprocal"]
     ],
     case("arcsin", F / 9),
     case("arccos", F / 9),
@@ -453,21 +556,27 @@ def converted(args: Any) -> Any:
 
 
 @cache
-def expected(number: int) -> list[Any]:
-    """What the reference gives, once for all backends."""
+def expected(number: int) -> list[Any] | None:
+    """Ask the reference, once for all backends; None where NumPy stands in and cannot say."""
     name, args, kwargs = CASES[number]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return parts(getattr(reference, name)(*args, **kwargs))
+        try:
+            return parts(getattr(reference, name)(*args, **kwargs))
+        except (AttributeError, TypeError):
+            if reference is not np:
+                raise
+            return None
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda i: f"{CASES[i][0]}-{i}")
 def test_equals_jax(number: int, backend: str) -> None:
     name, args, kwargs = CASES[number]
-    if reference is np and (name, *sorted(kwargs)) in JAX_ALONE:
+    wanted = expected(number)
+    if wanted is None:
         pytest.skip("NumPy has no such function or argument, and jax is not installed")
     options = {k: v if k in PLAIN else converted(v) for k, v in kwargs.items()}
-    found, wanted = parts(getattr(anp, name)(*converted(args), **options)), expected(number)
+    found = parts(getattr(anp, name)(*converted(args), **options))
     assert len(found) == len(wanted)
     for ours, theirs in zip(found, wanted, strict=True):
         a, b = np.asarray(ours), np.asarray(theirs)

@@ -14,7 +14,7 @@ import arrayport.numpy as anp
 from arrayport.core.names import NAMES, known
 
 MODULES = [name for name in NAMES if name not in {"", "numpy.fft"}]
-# Arguments of JAX's that have no meaning yet: sharding, XLA's accuracy modes, and what is new in 0.12.
+# Arguments of JAX's with no meaning here yet: sharding, XLA's accuracy modes, what 0.12 brought.
 NOT_YET = {
     "accuracy",
     "allow_negative_indices",

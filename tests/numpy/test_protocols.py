@@ -30,16 +30,16 @@ PLAIN: list[Callable[[Any], Any]] = [
     lambda x: np.stack([x, H]),
     lambda x: np.clip(x, 1, 4),
     lambda x: np.clip(x, a_min=1, a_max=None),
-    lambda x: np.transpose(x),
+    np.transpose,
     lambda x: np.einsum("ij,kj->ik", x, H),
     lambda x: np.dot(x, x.T),
     lambda x: np.exp(x).sum(),
     lambda x: np.add.reduce(x, axis=1),
-    lambda x: np.add.reduce(x),
+    np.add.reduce,
     lambda x: np.maximum.reduce(x, 1),
     lambda x: np.add.accumulate(x, axis=1),
     lambda x: np.multiply.outer(x[0], H[1]),
-    lambda x: np.linalg.norm(x),
+    np.linalg.norm,
     lambda x: np.sort(-x, axis=1),
     lambda x: np.var(x, axis=0, ddof=1),
     lambda x: np.reshape(x, (3, 2)),
@@ -62,7 +62,8 @@ def test_numpy_code_runs_on_arrays(number: int, backend: str) -> None:
         np.testing.assert_allclose(np.asarray(found), expected, rtol=tolerance, atol=tolerance)
 
 
-def test_numpy_code_is_differentiated_and_batched(backend: str) -> None:
+@pytest.mark.usefixtures("backend")
+def test_numpy_code_is_differentiated_and_batched() -> None:
     def energy(x: Any) -> Any:
         return np.sum(np.sin(x) * H) + np.linalg.det(np.eye(2, dtype=np.float32) * x[0, 1])
 
@@ -74,18 +75,20 @@ def test_numpy_code_is_differentiated_and_batched(backend: str) -> None:
     np.testing.assert_allclose(np.asarray(rows), np.sum((H + 1) ** 2, axis=1), rtol=1e-6)
 
 
-def test_linear_algebra(backend: str) -> None:
+@pytest.mark.usefixtures("backend")
+def test_linear_algebra() -> None:
     x = anp.asarray(S)
     np.testing.assert_allclose(np.asarray(np.linalg.inv(x)) @ S, np.eye(2), atol=1e-5)
     np.testing.assert_allclose(np.asarray(np.linalg.solve(x, S)), np.eye(2), atol=1e-5)
 
 
-def test_writing_is_refused_with_the_idiom(backend: str) -> None:
+@pytest.mark.usefixtures("backend")
+def test_writing_is_refused_with_the_idiom() -> None:
     x = anp.asarray(H)
     with pytest.raises(TypeError, match=r"write y = numpy\.sin\(\.\.\.\)"):
         np.sin(x, out=np.empty_like(H))
+    host = H.copy()
     with pytest.raises(TypeError, match=r"operator such as \+=.*write y = numpy\.add"):
-        host = H.copy()
         host += x
     with pytest.raises(TypeError, match=r"write y = numpy\.sum\("):
         np.sum(x, axis=0, out=np.empty(3, np.float32))
@@ -93,7 +96,8 @@ def test_writing_is_refused_with_the_idiom(backend: str) -> None:
         np.sin(x, where=H > 2)
 
 
-def test_what_is_not_covered_is_named(backend: str) -> None:
+@pytest.mark.usefixtures("backend")
+def test_what_is_not_covered_is_named() -> None:
     x = anp.asarray(H)
     with pytest.raises(TypeError, match=r"numpy\.copyto has no counterpart"):
         np.copyto(H.copy(), x)
@@ -101,10 +105,11 @@ def test_what_is_not_covered_is_named(backend: str) -> None:
         np.add.at(x, 0, 1)
     with pytest.raises(TypeError, match=r"numpy\.sin on an Array takes no subok"):
         np.sin(x, subok=False)
-    with pytest.raises(TypeError, match=r"numpy\.fft\.\w+ has no counterpart|numpy\.unwrap"):
-        np.unwrap(x)
+    with pytest.raises(TypeError, match=r"numpy\.packbits has no counterpart"):
+        np.packbits(x)
 
 
-def test_python_operators_with_numpy_on_the_left_under_a_trace(backend: str) -> None:
+@pytest.mark.usefixtures("backend")
+def test_python_operators_with_numpy_on_the_left_under_a_trace() -> None:
     found = ap.grad(lambda x: ((H * x) ** 2).sum())(anp.asarray(H))
     np.testing.assert_allclose(np.asarray(found), 2 * H**3, rtol=1e-6)

@@ -1,0 +1,140 @@
+"""Functions applied along axes and over arrays: apply_along_axis, apply_over_axes, vectorize."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.numpy.arguments import arrayed, axis_of
+from arrayport.ops.promotion import common_shape
+from arrayport.ops.shapes import expand_dims
+from arrayport.ops.structure import Shape, reshape
+from arrayport.transforms.batching import vmap
+
+__all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
+) -> Array:
+    """Apply a function of vectors along an axis. Source: ``jax.numpy.apply_along_axis``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.apply_along_axis(anp.sum, 0, anp.ones((2, 3)))
+    Array([2., 2., 2.], dtype=float32)
+    """
+    x = arrayed(arr, "arr")
+    axis = axis_of(axis, len(x.shape))
+
+    def function(v: Array) -> Any:
+        return func1d(v, *args, **kwargs)
+
+    mapped: Callable[..., Any] = function
+    for _ in range(len(x.shape) - 1 - axis):
+        mapped = vmap(mapped, in_axes=1, out_axes=-1)
+    for _ in range(axis):
+        mapped = vmap(mapped)
+    out: Array = mapped(x)
+    return out
+
+
+def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]) -> Array:
+    """Reduce one axis after the other, keeping them. Source: ``numpy.apply_over_axes``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.apply_over_axes(anp.sum, anp.ones((2, 3)), (0, 1))
+    Array([[6.]], dtype=float32)
+    """
+    x = arrayed(a, "a")
+    for axis in axes:
+        own = axis_of(axis, len(x.shape))
+        out = func(x, own)
+        if len(out.shape) == len(x.shape) - 1:
+            out = expand_dims(out, (own,))
+        if len(out.shape) != len(x.shape):
+            raise ValueError("apply_over_axes: the function must keep or drop its axis")
+        x = out
+    return x
+
+
+Cores = list[tuple[str, ...]]
+
+
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None
+) -> Callable[..., Any]:
+    """Make a function broadcast over its arguments' leading axes, by `vmap`.
+
+    `signature`, such as "(n),(n,k)->(k)", says which trailing axes the function itself takes and
+    gives; without it, it is of scalars. `excluded`: numbers of arguments that stay as they are.
+    Raises ValueError for arguments that do not fit. Source: ``jax.numpy.vectorize``.
+
+    >>> import arrayport.numpy as anp
+    >>> rows = anp.vectorize(anp.dot, signature="(n),(n)->()")
+    >>> rows(anp.ones((2, 3)), anp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    cores = None if signature is None else _cores(signature)
+
+    @wraps(pyfunc)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [i for i in range(len(args)) if i not in excluded]
+        xs = [arrayed(args[i], f"argument {i}") for i in given]
+        own: Cores = [()] * len(xs) if cores is None else cores
+        if len(own) != len(xs):
+            raise ValueError(f"vectorize: signature {signature} does not take {len(xs)} arguments")
+        leads = _leads(xs, own, signature)
+        shape = common_shape(*leads)
+
+        def function(*parts: Any) -> Any:
+            full = list(args)
+            for i, part in zip(given, parts, strict=True):
+                full[i] = part
+            return pyfunc(*full, **kwargs)
+
+        # One vmap an axis, the last axis innermost; what has extent 1 there is not mapped.
+        mapped: Callable[..., Any] = function
+        for place in range(-1, -len(shape) - 1, -1):
+            axes = [
+                0 if len(lead) >= -place and lead[place] == shape[place] else None for lead in leads
+            ]
+            mapped = vmap(mapped, in_axes=tuple(axes))
+        return mapped(*[_squeezed(x, lead, shape) for x, lead in zip(xs, leads, strict=True)])
+
+    return call
+
+
+def _cores(signature: str) -> Cores:
+    """Read the names of the trailing axes that each argument has."""
+    group = r"\(\s*(?:\w+(?:\s*,\s*\w+)*)?\s*\)"
+    groups = rf"{group}(?:\s*,\s*{group})*"
+    if not re.fullmatch(rf"{groups}\s*->\s*{groups}", signature.strip()):
+        raise ValueError(f"signature {signature!r} is none: write it like '(n),(n,k)->(k)'")
+    return [
+        tuple(re.findall(r"\w+", part))
+        for part in re.findall(group, signature.split("->", maxsplit=1)[0])
+    ]
+
+
+def _leads(xs: Sequence[Array], cores: Cores, signature: str | None) -> list[Shape]:
+    """Give the leading extents of each argument; those of one name must agree."""
+    sizes: dict[str, int] = {}
+    leads = []
+    for x, core in zip(xs, cores, strict=True):
+        rank = len(x.shape) - len(core)
+        fits = rank >= 0 and all(
+            sizes.setdefault(name, n) == n for name, n in zip(core, x.shape[rank:], strict=True)
+        )
+        if not fits:
+            raise ValueError(f"vectorize: shape {x.shape} does not fit {core} of {signature}")
+        leads.append(x.shape[:rank])
+    return leads
+
+
+def _squeezed(x: Array, lead: Shape, shape: Shape) -> Array:
+    """Drop the leading axes that are not mapped."""
+    kept = [n for n, full in zip(lead, shape[len(shape) - len(lead) :], strict=True) if n == full]
+    return reshape(x, (*kept, *x.shape[len(lead) :]))

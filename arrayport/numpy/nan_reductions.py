@@ -1,0 +1,217 @@
+"""Reductions and cumulations of what is not NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array
+from arrayport.numpy.arguments import arrayed, no_out
+from arrayport.numpy.cumulations import cumprod, cumsum
+from arrayport.numpy.questions import isnan
+from arrayport.numpy.reductions import (
+    any,
+    argmax,
+    argmin,
+    masked,
+    max,
+    mean,
+    min,
+    prod,
+    sum,
+    var,
+)
+from arrayport.ops.elementwise import logical_not, select, sqrt
+from arrayport.ops.promotion import broadcast_together
+from arrayport.ops.structure import full_like
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def _numbers(a: Any, where: Any) -> tuple[Array, Array]:
+    """x, and where it has a number that counts."""
+    x = arrayed(a, "a")
+    known = logical_not(isnan(x))
+    if where is not None:
+        known, mask = broadcast_together(known, arrayed(where, "where"))
+        known = known & mask
+    return x, known
+
+
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """Sum what is not NaN. Source: ``jax.numpy.nansum``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nansum(anp.array([1.0, anp.nan]))
+    Array(1., dtype=float32)
+    """
+    x, known = _numbers(a, where)
+    return sum(x, axis, dtype, out, keepdims, initial, known)
+
+
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """Multiply what is not NaN. Source: ``jax.numpy.nanprod``."""
+    x, known = _numbers(a, where)
+    return prod(x, axis, dtype, out, keepdims, initial, known)
+
+
+def _nan_extreme(
+    a: Any,
+    choose: Callable[..., Array],
+    bound: float,
+    axis: Any,
+    keepdims: bool,
+    where: Any,
+    initial: Any,
+) -> Array:
+    x, known = _numbers(a, where)
+    if not dtypes.is_inexact(x.dtype):
+        return choose(x, axis, None, keepdims, initial, where)
+    best = choose(masked(x, known, bound), axis, None, keepdims, initial)
+    if initial is not None:
+        return best
+    return select(any(known, axis, keepdims=keepdims), best, full_like(best, np.nan))
+
+
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """Take the largest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmax``."""
+    no_out("nanmax", out)
+    return _nan_extreme(a, max, -np.inf, axis, keepdims, where, initial)
+
+
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Array:
+    """Take the smallest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmin``."""
+    no_out("nanmin", out)
+    return _nan_extreme(a, min, np.inf, axis, keepdims, where, initial)
+
+
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    where: Any = None,
+) -> Array:
+    """Average what is not NaN. Source: ``jax.numpy.nanmean``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanmean(anp.array([1.0, anp.nan, 3.0]))
+    Array(2., dtype=float32)
+    """
+    x, known = _numbers(a, where)
+    return mean(x, axis, dtype, out, keepdims, where=known)
+
+
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Array:
+    """Give the variance of what is not NaN; NaN where n <= ddof. Source: ``jax.numpy.nanvar``."""
+    x, known = _numbers(a, where)
+    spread = var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
+    enough = sum(known, axis, keepdims=keepdims) > ddof
+    return select(enough, spread, full_like(spread, np.nan))
+
+
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
+) -> Array:
+    """Take the square root of `nanvar`. Source: ``jax.numpy.nanstd``."""
+    return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
+
+
+def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
+    """Find the first largest of what is not NaN; -1 where all is NaN.
+
+    Source: ``jax.numpy.nanargmax``.
+    """
+    return _nan_place(a, argmax, -np.inf, axis, out, keepdims)
+
+
+def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
+    """Find the first smallest of what is not NaN; -1 where all is NaN.
+
+    Source: ``jax.numpy.nanargmin``.
+    """
+    return _nan_place(a, argmin, np.inf, axis, out, keepdims)
+
+
+def _nan_place(
+    a: Any, find: Callable[..., Array], bound: float, axis: Any, out: None, keepdims: bool | None
+) -> Array:
+    x, known = _numbers(a, None)
+    if not dtypes.is_inexact(x.dtype):
+        return find(x, axis, out, keepdims)
+    found = find(masked(x, known, bound), axis, out, keepdims)
+    return select(any(known, axis, keepdims=bool(keepdims)), found, full_like(found, -1))
+
+
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
+    """Give `cumsum` with 0 for NaN. Source: ``jax.numpy.nancumsum``."""
+    x, known = _numbers(a, None)
+    return cumsum(masked(x, known, 0), axis, dtype, out)
+
+
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
+    """Give `cumprod` with 1 for NaN. Source: ``jax.numpy.nancumprod``."""
+    x, known = _numbers(a, None)
+    return cumprod(masked(x, known, 1), axis, dtype, out)
