@@ -265,8 +265,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
         try:
             return _shuffled(key, bits_of.count_up(key, dtypes.default_int(), index(x)), 0)
         except TypeError:
-            msg = f"permutation takes an array or an integer, not {x!r}"
-            raise TypeError(msg) from None
+            raise TypeError(f"permutation takes an array or an integer, not {x!r}") from None
     x = lift(x, backend_of(key))
     axis = _axis("permutation", axis, len(x.shape))
     if independent or len(x.shape) == 1:

@@ -72,11 +72,10 @@ def checkpoint(
 
     def own(*args: Any, **kwargs: Any) -> Any:
         if policy is not None:
-            msg = (
+            raise NotImplementedError(
                 "checkpoint with a policy is not there yet on this backend: leave policy out, all "
                 "is recomputed"
             )
-            raise NotImplementedError(msg)
         static = {n % len(args): args[n % len(args)] for n in numbers}
         leaves, tree = flatten(
             (tuple([a for i, a in enumerate(args) if i not in static]), kwargs),

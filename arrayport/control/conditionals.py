@@ -176,11 +176,10 @@ def cond(
     if operand is not None:
         operands = (operand,)
     if not callable(true_fun) or not callable(false_fun):
-        msg = (
+        raise TypeError(
             "cond needs true_fun and false_fun to be functions: cond(pred, true_fun, false_fun, "
             "*operands)"
         )
-        raise TypeError(msg)
     return run_on_engine("cond", _cond, (pred, operands), pred, true_fun, false_fun, *operands)
 
 
@@ -189,14 +188,12 @@ def _cond(
 ) -> Any:
     value = lift(pred, None, "pred")
     if value.shape != ():
-        msg = (
+        raise TypeError(
             f"cond needs a scalar pred, got {aval_of(value)}: reduce it (.any(), .all()) or use "
             "vmap"
         )
-        raise TypeError(msg)
     if dtypes.is_complex(value.dtype):
-        msg = f"cond needs a bool or a real number as pred, got {aval_of(value)}"
-        raise TypeError(msg)
+        raise TypeError(f"cond needs a bool or a real number as pred, got {aval_of(value)}")
     if not isinstance(value, Tracer) and is_staging() is EVAL:
         return (true_fun if value else false_fun)(*operands)
     if value.dtype != dtypes.bool_:
@@ -219,16 +216,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     -3
     """
     if not branches:
-        msg = "switch needs at least one branch"
-        raise ValueError(msg)
+        raise ValueError("switch needs at least one branch")
     return run_on_engine("switch", _switch, (index, operands), index, branches, *operands)
 
 
 def _switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     value = lift(index, None, "index")
     if value.shape != () or not dtypes.is_integer(value.dtype):
-        msg = f"switch needs a scalar integer index, got {aval_of(value)}"
-        raise TypeError(msg)
+        raise TypeError(f"switch needs a scalar integer index, got {aval_of(value)}")
     if not isinstance(value, Tracer) and is_staging() is EVAL:
         return branches[min(max(int(value), 0), len(branches) - 1)](*operands)
     value = convert(clamp(0, value, len(branches) - 1), dtypes.int32)

@@ -64,11 +64,10 @@ def _without(n: int, rule: Flat) -> Flat:
 
 def _refuse_free(traced: Sequence[Any], free: int, name: str) -> None:
     if any(t is not None and t is not False for t in traced[:free]):
-        msg = (
+        raise NotDifferentiableError(
             f"a {name} function was differentiated with respect to a value that it captured from "
             "outside, for which it has no rule: pass the value as an argument"
         )
-        raise NotDifferentiableError(msg)
 
 
 # ---- custom_jvp
@@ -148,11 +147,10 @@ custom_jvp_p = Holder(
 
 
 def _vjp_jvp(_ts: Any, _xs: Any, _params: Any) -> Any:
-    msg = (
+    raise NotDifferentiableError(
         "a custom_vjp function has no forward-mode derivative (jvp, jacfwd, hessian): use "
         "custom_jvp"
     )
-    raise NotDifferentiableError(msg)
 
 
 def _vjp_linearize(
@@ -301,11 +299,10 @@ class custom_jvp(_Custom):  # noqa: N801 - JAX's name
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Set the rule; gives it back, to be used as a decorator."""
         if symbolic_zeros:
-            msg = (
+            raise NotImplementedError(
                 "custom_jvp with symbolic_zeros is not there yet: leave it out, zero tangents come "
                 "as arrays"
             )
-            raise NotImplementedError(msg)
         self.jvp = jvp
         return jvp
 
@@ -326,10 +323,9 @@ class custom_jvp(_Custom):  # noqa: N801 - JAX's name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.jvp is None:
-            msg = (
+            raise AttributeError(
                 f"{self.__name__} is a custom_jvp function without a rule: give it one with defjvp"
             )
-            raise AttributeError(msg)
         static, dynamic = self.split(self.bound(args, kwargs))
         _, engine = route(tree_leaves(dynamic))
         if engine is not None:
@@ -355,19 +351,17 @@ class custom_jvp(_Custom):  # noqa: N801 - JAX's name
             primals, tangents = (tuple(tree_unflatten(tree, part)) for part in (xs[:n], xs[n:]))
             pair = self.jvp(*static, primals, tangents)  # type: ignore[misc]
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                msg = (
+                raise TypeError(
                     f"the jvp rule of {self.__name__} must give a pair (output, tangent), not "
                     f"{type(pair).__name__}"
                 )
-                raise TypeError(msg)
             outs, out_tree = flatten(pair[0], f"an output of {self.__name__}")
             ts, t_tree = flatten(pair[1], f"a tangent of {self.__name__}")
             if t_tree != out_tree or any(t.shape != o.shape for t, o in zip(ts, outs, strict=True)):
-                msg = (
+                raise TypeError(
                     f"the jvp rule of {self.__name__} gave an output {pair[0]} but a tangent "
                     f"{pair[1]}: they must match"
                 )
-                raise TypeError(msg)
             return [*outs, *ts]
 
         outs = custom_jvp_p.bind(*leaves, fun=fun, rule=rule, free=0, avals=None)
@@ -402,18 +396,16 @@ class custom_vjp(_Custom):  # noqa: N801 - JAX's name
     ) -> None:
         """Set the two halves of the rule."""
         if symbolic_zeros or optimize_remat:
-            msg = (
+            raise NotImplementedError(
                 "custom_vjp with symbolic_zeros or optimize_remat is not there yet: leave them out"
             )
-            raise NotImplementedError(msg)
         self.fwd, self.bwd = fwd, bwd
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.fwd is None or self.bwd is None:
-            msg = (
+            raise AttributeError(
                 f"{self.__name__} is a custom_vjp function without a rule: give it one with defvjp"
             )
-            raise AttributeError(msg)
         static, dynamic = self.split(self.bound(args, kwargs))
         _, engine = route(tree_leaves(dynamic))
         if engine is not None:
@@ -462,11 +454,10 @@ class _VjpRule:
     def first(self, *xs: Array) -> list[Array]:
         pair = self.custom.fwd(*self.custom.merged(self.static, tree_unflatten(self.tree, xs)))  # type: ignore[misc]
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            msg = (
+            raise TypeError(
                 f"fwd of {self.custom.__name__} must give a pair (output, residuals), not "
                 f"{type(pair).__name__}"
             )
-            raise TypeError(msg)
         outs, self.out_tree = flatten(pair[0], f"an output of {self.custom.__name__}")
         residuals, self.residual_tree = flatten(pair[1], f"a residual of {self.custom.__name__}")
         return [*outs, *residuals]
@@ -482,11 +473,10 @@ class _VjpRule:
             got = (
                 f"{len(found)} values" if isinstance(found, tuple | list) else type(found).__name__
             )
-            msg = (
+            raise TypeError(
                 f"bwd of {self.custom.__name__} must give a tuple with a cotangent for each of "
                 f"{len(self.dynamic)} arguments, not {got}"
             )
-            raise TypeError(msg)
         flat: list[Array] = []
         for c, argument in zip(found, self.dynamic, strict=True):
             places = tree_leaves(argument)
@@ -495,11 +485,10 @@ class _VjpRule:
                 continue
             leaves, tree = tree_flatten(c)
             if tree != tree_structure(argument):
-                msg = (
+                raise TypeError(
                     f"bwd of {self.custom.__name__} gave a cotangent of structure {tree} for an "
                     f"argument of {tree_structure(argument)}"
                 )
-                raise TypeError(msg)
             for x, i in zip(leaves, places, strict=True):
                 flat.append(self.matched(lift(x), self.avals[i]))
         return flat
@@ -507,9 +496,8 @@ class _VjpRule:
     def matched(self, ct: Array, aval: Aval) -> Array:
         """A cotangent, checked against its argument."""
         if ct.shape != aval.shape:
-            msg = (
+            raise ValueError(
                 f"bwd of {self.custom.__name__} gave a cotangent of shape {ct.shape} for an "
                 f"argument of shape {aval.shape}"
             )
-            raise ValueError(msg)
         return ct

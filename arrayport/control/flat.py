@@ -109,13 +109,11 @@ def check_same(
 ) -> None:
     """Raise TypeError, naming the first leaf that differs, unless two outputs are alike."""
     if got_tree != want_tree:
-        msg = f"{what}: the structures differ, {got_tree} against {want_tree}: {advice}"
-        raise TypeError(msg)
+        raise TypeError(f"{what}: the structures differ, {got_tree} against {want_tree}: {advice}")
     for i, (g, w) in enumerate(zip(got, want, strict=True)):
         if g.shape != w.shape or g.dtype != w.dtype or (weak and g.weak != w.weak):
             path = (
                 keystr(tree_flatten_with_path(tree_unflatten(want_tree, list(want)))[0][i][0])
                 or "the output"
             )
-            msg = f"{what}: {path} is {aval_of(g)} against {aval_of(w)}: {advice}"
-            raise TypeError(msg)
+            raise TypeError(f"{what}: {path} is {aval_of(g)} against {aval_of(w)}: {advice}")

@@ -80,7 +80,7 @@ def jvp_held(
     return outs[: len(mask)], spread(outs[len(mask) :], mask)
 
 
-jit_p = Holder(
+jit_p: Holder = Holder(
     "jit",
     lambda *_xs, program: program.out_avals,
     lambda size, xs, dims, /, program: batch_held(jit_p, size, xs, dims, program),
@@ -128,13 +128,14 @@ def jit(
     if fun is None:
         return partial(jit, **options)
     if not callable(fun):
-        msg = f"jit needs a function, not {type(fun).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"jit needs a function, not {type(fun).__name__}")
     return Jitted(fun, {k: v for k, v in options.items() if v is not None and v is not False})
 
 
 class Jitted:
     """A function as `jit` gives it: call it, or look at it by `lower`, `trace`, `eval_shape`."""
+
+    __name__: str
 
     def __init__(self, fun: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, fun)
@@ -210,18 +211,17 @@ class Jitted:
         if not self.static and not self.static_names:
             return (), (args, kwargs)
         numbers = {n % len(args) for n in self.static if -len(args) <= n < len(args)}
-        statics = tuple([(i, args[i]) for i in sorted(numbers)])
-        statics += tuple([(k, kwargs[k]) for k in sorted(kwargs) if k in self.static_names])
+        named = sorted(k for k in kwargs if k in self.static_names)
+        statics = (*[(i, args[i]) for i in sorted(numbers)], *[(k, kwargs[k]) for k in named])
         for where, value in statics:
             try:
                 hash(value)
             except TypeError:
-                msg = (
+                raise ValueError(
                     f"static argument {where!r} of {self.__name__} is a {type(value).__name__}, "
-                    "which cannot be hashed: "
-                    "pass a tuple, or an object with __hash__ and __eq__, or do not make it static"
-                )
-                raise ValueError(msg) from None
+                    "which cannot be hashed: pass a tuple, or an object with __hash__ and __eq__, "
+                    "or do not make it static"
+                ) from None
         dynamic = tuple([a for i, a in enumerate(args) if i not in numbers])
         return statics, (dynamic, {k: v for k, v in kwargs.items() if k not in self.static_names})
 
@@ -361,17 +361,15 @@ class Lowered:
             wanted = self.traced.program.in_avals
             if tree != self.tree or [aval_of(x)[:2] for x in leaves] != [a[:2] for a in wanted]:
                 got = ", ".join(str(aval_of(x)) for x in leaves)
-                msg = (
+                raise TypeError(
                     f"this compiled function takes ({', '.join(map(str, wanted))}), it was called "
                     f"with ({got})"
                 )
-                raise TypeError(msg)
             if statics and statics != self.statics:
-                msg = (
+                raise TypeError(
                     f"this compiled function has static arguments {self.statics}, it was called "
                     f"with {statics}"
                 )
-                raise TypeError(msg)
             outs = jit_p.bind(*leaves, program=self.traced.program)
             return tree_unflatten(self.traced.out_tree, outs)
 
@@ -408,19 +406,17 @@ def _resolve(
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     for n in numbers:
         if not open_ended and not -len(positional) <= n < len(positional):
-            msg = (
+            raise ValueError(
                 f"{kind}_argnums={n} is out of range: the function takes {len(positional)} "
                 "positional arguments"
             )
-            raise ValueError(msg)
     known = {p.name for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            msg = (
+            raise ValueError(
                 f"{kind}_argnames={name!r} is no parameter of the function, which has "
                 f"{sorted(known)}"
             )
-            raise ValueError(msg)
     both_numbers = {*numbers, *[positional.index(n) for n in names if n in positional]}
     both_names = {
         *names,

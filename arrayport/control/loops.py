@@ -80,12 +80,11 @@ def _while_linearize(
     body, counts = params["body"], params["counts"]
     if not forward:
         if any(nonzero[counts[0] :]):
-            msg = (
+            raise NotDifferentiableError(
                 "reverse-mode derivatives of while_loop, and of fori_loop with traced bounds, "
                 "need the values of an unknown number of steps: use scan, a fori_loop with "
                 "Python-int bounds, or forward mode (jvp, jacfwd)"
             )
-            raise NotDifferentiableError(msg)
         return (
             while_p.bind(*xs, **params),
             [False] * len(body.outs),
@@ -202,8 +201,7 @@ def _while_loop(
     cond = Traced(cond_fun, whole, avals, "the output of cond_fun")
     if len(cond.out_avals) != 1 or cond.out_avals[0][:2] != ((), dtypes.bool_):
         got = ", ".join(map(str, cond.out_avals))
-        msg = f"while_loop needs cond_fun to give one scalar bool, it gave ({got})"
-        raise TypeError(msg)
+        raise TypeError(f"while_loop needs cond_fun to give one scalar bool, it gave ({got})")
     counts = (len(cond.captured), len(body.captured))
     outs = while_p.bind(
         *cond.captured, *body.captured, *carry, cond=cond.program, body=body.program, counts=counts
@@ -244,8 +242,7 @@ def _fori_loop(
     start, stop = lift(lower, None, "lower"), lift(upper, None, "upper")
     for name, bound in (("lower", start), ("upper", stop)):
         if bound.shape != () or not dtypes.is_integer(bound.dtype):
-            msg = f"fori_loop needs {name} to be a scalar integer, got {aval_of(bound)}"
-            raise TypeError(msg)
+            raise TypeError(f"fori_loop needs {name} to be a scalar integer, got {aval_of(bound)}")
     dtype, weak = dtypes.promote(start.dtype, start.weak, stop.dtype, stop.weak)
     start, stop = convert(start, dtype, weak), convert(stop, dtype, weak)
     known = [_known(start), _known(stop)]

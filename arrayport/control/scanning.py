@@ -241,11 +241,10 @@ def _scan(
     def pair(c: Any, x: Any) -> tuple[Any, Any]:
         out = f(c, x)
         if not isinstance(out, tuple | list) or len(out) != 2:
-            msg = (
+            raise TypeError(
                 "scan needs a function that gives a pair (carry, y), this one gave a "
                 f"{type(out).__name__}"
             )
-            raise TypeError(msg)
         return tuple(out)
 
     carry, body = settle(
@@ -272,16 +271,14 @@ def _scan(
 def _length(stacked: Sequence[Array], length: int | None) -> int:
     for x in stacked:
         if not x.shape:
-            msg = "scan needs every leaf of xs to have a leading axis, one is a scalar"
-            raise ValueError(msg)
+            raise ValueError("scan needs every leaf of xs to have a leading axis, one is a scalar")
     found = {x.shape[0] for x in stacked}
     if length is not None:
         found.add(int(length))
     if len(found) != 1:
-        msg = (
+        raise ValueError(
             f"scan got leading axes of different lengths in xs and length: {sorted(found)}"
             if found
             else "scan needs xs or a length"
         )
-        raise ValueError(msg)
     return found.pop()

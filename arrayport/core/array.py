@@ -148,25 +148,23 @@ class Array(Methods):
         return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        msg = f"an Array cannot change: write x = x.at[{_shown(key)}].set(...) ({user_line()})"
-        raise TypeError(msg)
+        raise TypeError(
+            f"an Array cannot change: write x = x.at[{_shown(key)}].set(...) ({user_line()})"
+        )
 
     def __delitem__(self, key: Any) -> None:
-        msg = (
+        raise TypeError(
             f"an Array cannot change: build a new one without element {_shown(key)} ({user_line()})"
         )
-        raise TypeError(msg)
 
     def __len__(self) -> int:
         if not self.shape:
-            msg = "len() of a 0-dimensional array"
-            raise TypeError(msg)
+            raise TypeError("len() of a 0-dimensional array")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Array]:
         if not self.shape:
-            msg = "iteration over a 0-dimensional array"
-            raise TypeError(msg)
+            raise TypeError("iteration over a 0-dimensional array")
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, item: Any) -> bool:
@@ -210,11 +208,10 @@ class Array(Methods):
         host = home(raw).to_numpy(raw)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
-                msg = (
+                raise ValueError(
                     f"a view of a {host.dtype} array as {np.dtype(dtype)} needs a copy; leave "
                     "copy=False out"
                 )
-                raise ValueError(msg)
             return host.astype(dtype)
         if copy:
             return host.copy()
@@ -286,11 +283,10 @@ class Deleted:
         self._what = what
 
     def __getattr__(self, name: str) -> Any:
-        msg = (
+        raise RuntimeError(
             f"an array of {self._what} was used at {user_line()} after it was deleted or donated: "
             "keep a copy, or do not donate it (donate_argnums)"
         )
-        raise RuntimeError(msg)
 
 
 class Tracer(Array):
@@ -309,10 +305,9 @@ class Tracer(Array):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         error, use = TracerArrayConversionError, "a NumPy array"
-        msg = (
+        raise error(
             f"a traced array of {aval_of(self)} was used as {use} at {user_line()}: {ADVICE[error]}"
         )
-        raise error(msg)
 
     def __str__(self) -> str:
         return repr(self)
@@ -349,8 +344,7 @@ def home(raw: Any) -> backends.Backend:
     """The backend of a raw value."""
     found = backends.by_type(type(raw))
     if found is None:
-        msg = f"{type(raw).__module__}.{type(raw).__name__} is no backend's array"
-        raise TypeError(msg)
+        raise TypeError(f"{type(raw).__module__}.{type(raw).__name__} is no backend's array")
     return found
 
 

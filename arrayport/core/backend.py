@@ -105,8 +105,9 @@ class Backend:
         found = self.kernels.get(prim)
         if found is None or isinstance(found, Refusal):
             reason = found.reason if found else "it has no kernel here yet"
-            msg = f"{prim.name} is not supported on backend {self.name!r}: {reason}"
-            raise UnsupportedOnBackendError(msg)
+            raise UnsupportedOnBackendError(
+                f"{prim.name} is not supported on backend {self.name!r}: {reason}"
+            )
         return found
 
     def __repr__(self) -> str:
@@ -131,16 +132,17 @@ def get(name: str) -> Backend:
         return found
     entry = entry_points().get(name)
     if entry is None:
-        msg = f"backend {name!r} is unknown; the known ones are {', '.join(sorted(entry_points()))}"
-        raise BackendNotFoundError(msg)
+        raise BackendNotFoundError(
+            f"backend {name!r} is unknown; the known ones are {', '.join(sorted(entry_points()))}"
+        )
     try:
         backend: Backend = entry.load()
     except ImportError as e:
         hint = INSTALL.get(name)
-        msg = f"backend {name!r} cannot be loaded: {e}" + (
-            f"; install it with: {hint}" if hint else ""
-        )
-        raise BackendNotFoundError(msg) from e
+        raise BackendNotFoundError(
+            f"backend {name!r} cannot be loaded: {e}"
+            + (f"; install it with: {hint}" if hint else "")
+        ) from e
     return register(backend)
 
 

@@ -13,7 +13,6 @@ from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
 
-type_ = type
 Rule = Callable[..., Any]
 
 
@@ -92,11 +91,10 @@ class Primitive:
         self.numpy_kernel: Rule | None = None
         self.source = _caller()
         if not (partials or transposes or jvp or not_differentiable or isinstance(self, Holder)):
-            msg = (
+            raise TypeError(
                 f"primitive {name!r} states neither a derivative nor why it has none "
                 "(not_differentiable=...)"
             )
-            raise TypeError(msg)
         REGISTRY[name] = self
 
     def bind(self, *args: Array, **params: Any) -> Any:
@@ -121,8 +119,9 @@ class Primitive:
             return lambda *args, **params: rules(i, *args, **params)
         rule = rules[i] if i < len(rules) else None
         if rule is None:
-            msg = f"{self.name} has no derivative with respect to operand {i}"
-            raise NotDifferentiableError(msg)
+            raise NotDifferentiableError(
+                f"{self.name} has no derivative with respect to operand {i}"
+            )
         return rule
 
     def __repr__(self) -> str:
@@ -158,7 +157,9 @@ class Unary(Primitive):
                 finally:
                     if token is not None:
                         reset_errors(token)
-                return Array(out if type(out) is np.ndarray else np.asarray(out), x.weak)
+                # a number that becomes an array is no longer neutral: the ambient backend makes it
+                if not (x.weak and out.shape and not x.raw.shape):
+                    return Array(out if type(out) is np.ndarray else np.asarray(out), x.weak)
         return top.process_unary(self, x, params)
 
 

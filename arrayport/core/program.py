@@ -124,31 +124,26 @@ def check_program(program: Program) -> Program:
     """Raise ProgramError unless names are made once, before they are read, as typed."""
     known: set[Atom] = set(program.ins)
     if len(known) != len(program.ins):
-        msg = "an input is named twice"
-        raise ProgramError(msg)
+        raise ProgramError("an input is named twice")
     for prim, ins, params, outs in program.eqns:
         for a in ins:
             if type(a) is Var and a not in known:
-                msg = f"{prim.name} reads a value that nothing before it makes"
-                raise ProgramError(msg)
+                raise ProgramError(f"{prim.name} reads a value that nothing before it makes")
         said, made = out_avals(prim, ins, params), [aval_of(v) for v in outs]
         if said != made:
-            msg = (
+            raise ProgramError(
                 f"{prim.name} states {[str(a) for a in said]} but its equation has "
                 f"{[str(a) for a in made]}"
             )
-            raise ProgramError(msg)
         for v in outs:
             if v in known:
-                msg = f"{prim.name} makes a value that is there already"
-                raise ProgramError(msg)
+                raise ProgramError(f"{prim.name} makes a value that is there already")
             known.add(v)
         for inner in inner_programs(params):
             check_program(inner)
     for a in program.outs:
         if type(a) is Var and a not in known:
-            msg = "an output is made by nothing"
-            raise ProgramError(msg)
+            raise ProgramError("an output is made by nothing")
     return program
 
 

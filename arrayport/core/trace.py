@@ -83,11 +83,10 @@ def common_backend(what: str, args: Sequence[Array]) -> backends.Backend:
             continue  # neutral
         own = home(raw)
         if found is not None and own is not found:
-            msg = (
+            raise BackendMismatchError(
                 f"{what} was given arrays of two backends, {found.name!r} and {own.name!r}, at "
                 f"{user_line()}: move one with arrayport.device_put(x, device)"
             )
-            raise BackendMismatchError(msg)
         found = own
     return found or backends.ambient()
 

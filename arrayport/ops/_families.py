@@ -36,11 +36,10 @@ def elementwise(
         for x in xs:
             if x.shape:
                 if shape and x.shape != shape:
-                    msg = (
+                    raise TypeError(
                         f"{name} got shapes {', '.join(str(x.shape) for x in xs)}: they must be "
                         "equal or ()"
                     )
-                    raise TypeError(msg)
                 shape = x.shape
         own = xs[-1].dtype
         out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)

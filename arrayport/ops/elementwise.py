@@ -32,8 +32,7 @@ def _takes(kinds: str, advice: str) -> Callable[[DType], DType]:
 
     def checked(dtype: DType) -> DType:
         if dtypes.kind(dtype) not in kinds:
-            msg = f"this operation has no meaning for dtype {dtype}: {advice}"
-            raise TypeError(msg)
+            raise TypeError(f"this operation has no meaning for dtype {dtype}: {advice}")
         return dtype
 
     return checked
@@ -210,8 +209,9 @@ def integer_pow(x: Any, n: int) -> Array:
     if n == 0:
         return full_like(x, 1)
     if n < 0 and not dtypes.is_inexact(x.dtype):
-        msg = f"an integer array to the power {n} is no integer: cast it with astype('float32')"
-        raise TypeError(msg)
+        raise TypeError(
+            f"an integer array to the power {n} is no integer: cast it with astype('float32')"
+        )
     return x if n == 1 else integer_pow_p.apply(x, {"n": n})
 
 

@@ -97,11 +97,10 @@ def _broadcast_abstract(x: Aval, shape: Shape, dims: Shape) -> Aval:
     if len(dims) != len(x.shape) or any(
         n not in (1, shape[d]) for n, d in zip(x.shape, dims, strict=True)
     ):
-        msg = (
+        raise ValueError(
             f"cannot broadcast {x.shape} to {shape}: each extent must be 1 or that of its axis in "
             f"{dims}"
         )
-        raise ValueError(msg)
     return Aval(shape, x.dtype, x.weak)
 
 
@@ -133,8 +132,9 @@ def reshape(x: Array, shape: Sequence[int]) -> Array:
 
 def _reshape_abstract(x: Aval, shape: Shape) -> Aval:
     if prod(shape) != prod(x.shape):
-        msg = f"cannot reshape an array of shape {x.shape} into {shape}: the sizes differ"
-        raise TypeError(msg)
+        raise TypeError(
+            f"cannot reshape an array of shape {x.shape} into {shape}: the sizes differ"
+        )
     return Aval(shape, x.dtype, x.weak)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, enter, leave
 from arrayport.core.primitive import Holder
@@ -19,7 +21,7 @@ def fold(program: Program, backend: Backend) -> Program:
     try:
         for eqn in program.eqns:
             ins = tuple([known.get(a, a) for a in eqn.ins])
-            small = all(prod_at_most(v.shape, LARGEST) for v in eqn.outs)
+            small = all(prod(v.shape) <= LARGEST for v in eqn.outs)
             if small and not isinstance(eqn.prim, Holder) and all(type(a) is Literal for a in ins):
                 with stage_into(EVAL):
                     out = eqn.prim.bind(*[a.value for a in ins if type(a) is Literal], **eqn.params)
@@ -32,11 +34,3 @@ def fold(program: Program, backend: Backend) -> Program:
     if len(eqns) == len(program.eqns):
         return program
     return Program(program.ins, eqns, [known.get(a, a) for a in program.outs])
-
-
-def prod_at_most(shape: tuple[int, ...], limit: int) -> bool:
-    """Whether a shape has at most so many elements."""
-    size = 1
-    for n in shape:
-        size *= n
-    return size <= limit

@@ -70,19 +70,17 @@ class BatchTrace(Trace):
         value, dim = self.pair(x)
         if axis is None:
             if dim is not None:
-                msg = (
+                raise ValueError(
                     f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends "
                     "on a mapped argument"
                 )
-                raise ValueError(msg)
             return value
         rank = len(value.shape) + (dim is None)
         if not -rank <= axis < rank:
-            msg = (
+            raise ValueError(
                 f"vmap has out_axes={axis} for the output{path}, which with the mapped axis has "
                 f"{rank} axes"
             )
-            raise ValueError(msg)
         axis %= rank
         if dim is not None:
             return move_axis(value, dim, axis)
@@ -111,11 +109,10 @@ def vmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     if not (in_axes is None or isinstance(in_axes, int | tuple)):
-        msg = (
+        raise TypeError(
             "vmap needs in_axes to be an int, None or a tuple of them, not "
             f"{type(in_axes).__name__}"
         )
-        raise TypeError(msg)
     if axis_name is not None:
         options = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
         return by_engine(
@@ -155,11 +152,10 @@ def vmap(
 
 
 def _named_axes_are_missing(*_args: Any, **_kwargs: Any) -> Any:
-    msg = (
+    raise NotImplementedError(
         "vmap with axis_name is not there yet on this backend: collectives over a named axis are "
         "missing"
     )
-    raise NotImplementedError(msg)
 
 
 def _is_none(x: Any) -> bool:
@@ -168,11 +164,10 @@ def _is_none(x: Any) -> bool:
 
 def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[BatchTrace, Any, Any]:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-        msg = (
+        raise ValueError(
             f"vmap has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry "
             "an argument"
         )
-        raise ValueError(msg)
     leaves, tree = tree_flatten((args, kwargs))
     axes = broadcast_prefix(in_axes, args, is_leaf=_is_none, name="in_axes")
     axes += [0] * (len(leaves) - len(axes))
@@ -188,27 +183,24 @@ def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[Bat
         rank = len(x.shape)
         if not isinstance(axis, int) or not -rank <= axis < rank:
             path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
-            msg = (
+            raise ValueError(
                 f"vmap cannot map axis {axis} (in_axes) of argument {path}, which has shape "
                 f"{x.shape}"
             )
-            raise ValueError(msg)
         dims.append(axis % rank)
         if size is None:
             size = x.shape[axis]
         elif x.shape[axis] != size:
             path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
-            msg = (
+            raise ValueError(
                 f"vmap got mapped axes of unequal sizes: argument {path} has {x.shape[axis]} where "
                 f"others have {size}"
             )
-            raise ValueError(msg)
     if size is None:
-        msg = (
+        raise ValueError(
             "vmap needs at least one mapped argument: every entry of in_axes is None (or give "
             "axis_size)"
         )
-        raise ValueError(msg)
     trace = BatchTrace(size)
     mapped = [
         x if d is None else BatchTracer(trace, x, d) for x, d in zip(values, dims, strict=True)

@@ -68,7 +68,7 @@ def jacrev(
         partial_fun, leaves, tree = _split(fun, argnums, args, kwargs)
         for x in leaves:
             if not allow_int or kind(x.dtype) in "fc":
-                _check(x, "c" if holomorphic else "f", "jacrev", "input")
+                _check(x, "c" if holomorphic else "fc", "jacrev", "input")
         out, pull, *aux = vjp(partial_fun, *leaves, has_aux=has_aux)
         outs, out_tree = tree_flatten(out)
         rows = [_rows(pull, outs, i, out_tree, holomorphic) for i in range(len(outs))]
@@ -163,7 +163,6 @@ def _shape_argument(tree: Any, row: Sequence[Any], argnums: int | Sequence[int])
 
 
 def _check(x: Array, wanted: str, name: str, what: str) -> None:
-    if kind(x.dtype) != wanted:
-        need = "real floating" if wanted == "f" else "complex (holomorphic=True)"
-        msg = f"{name} needs {need} {what}s, got {aval_of(x)}"
-        raise TypeError(msg)
+    if kind(x.dtype) not in wanted:
+        need = "complex (holomorphic=True)" if wanted == "c" else "real floating"
+        raise TypeError(f"{name} needs {need} {what}s, got {aval_of(x)}")

@@ -121,11 +121,10 @@ def _chosen(args: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
     try:
         return [args[n] for n in numbers]
     except IndexError:
-        msg = (
+        raise ValueError(
             f"grad has argnums={numbers} but the function was called with {len(args)} positional "
             "arguments"
-        )
-        raise ValueError(msg) from None
+        ) from None
 
 
 def _input(trace: GradTrace, x: Any, holomorphic: bool, allow_int: bool) -> Array:
@@ -133,24 +132,16 @@ def _input(trace: GradTrace, x: Any, holomorphic: bool, allow_int: bool) -> Arra
     k = x.dtype.kind if x.dtype.kind in "fc" else kind(x.dtype)
     if k == "f" and not holomorphic:
         return trace.input(x)
-    if k == "c":
-        if holomorphic:
-            return trace.input(x)
-        msg = (
-            f"grad needs real inputs, got {aval_of(x)}: pass holomorphic=True, or differentiate "
-            "real and imaginary parts"
-        )
-        raise TypeError(msg)
+    if k == "c":  # a function with a real value too has a gradient: df/dre - i df/dim
+        return trace.input(x)
     if k == "f":
-        msg = f"grad with holomorphic=True needs complex inputs, got {aval_of(x)}"
-        raise TypeError(msg)
+        raise TypeError(f"grad with holomorphic=True needs complex inputs, got {aval_of(x)}")
     if allow_int:
         return x
-    msg = (
-        f"grad needs real floating inputs, got {aval_of(x)} at {user_line()}: cast it "
+    raise TypeError(
+        f"grad needs floating inputs, got {aval_of(x)} at {user_line()}: cast it "
         "(x.astype('float32')), choose other argnums, or pass allow_int=True"
     )
-    raise TypeError(msg)
 
 
 def _pull_back(
@@ -190,11 +181,10 @@ def _align(found: Sequence[Array | None], inputs: Sequence[Any]) -> list[Array |
 
 def _with_aux(out: Any) -> tuple[Any, Any]:
     if not isinstance(out, tuple) or len(out) != 2:
-        msg = (
+        raise TypeError(
             "with has_aux=True the function must return a pair (value, aux), not "
             f"{type(out).__name__}"
         )
-        raise TypeError(msg)
     return out
 
 
@@ -205,15 +195,15 @@ def _unwrap(trace: GradTrace, x: Any) -> Any:
 def _scalar(out: Any, holomorphic: bool) -> Any:
     if not isinstance(out, Array) or out.shape != ():
         what = aval_of(out) if isinstance(out, Array) else type(out).__name__
-        msg = (
+        raise TypeError(
             f"grad needs a function with a scalar value, this one gave {what}: sum it, or use "
             "jacrev, vjp"
         )
-        raise TypeError(msg)
     if kind(out.dtype) != ("c" if holomorphic else "f"):
         wanted = "complex with holomorphic=True" if holomorphic else "real floating"
-        msg = f"grad needs a function whose value is {wanted}, this one gave {aval_of(out)}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"grad needs a function whose value is {wanted}, this one gave {aval_of(out)}"
+        )
     return out
 
 
@@ -269,8 +259,9 @@ def _vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     def pull(ct: Any) -> Any:
         cts, ct_tree = tree_flatten(ct)
         if ct_tree != out_tree:
-            msg = f"the cotangent given to a vjp has structure {ct_tree}, the output has {out_tree}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"the cotangent given to a vjp has structure {ct_tree}, the output has {out_tree}"
+            )
         pairs = [
             (n, _matching(c, o, "cotangent", "output"))
             for n, c, o in zip(nodes, cts, outs, strict=True)
@@ -309,11 +300,10 @@ def _linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     def push(*tangents: Any) -> Any:
         ts, given = tree_flatten(tangents)
         if given != tree:
-            msg = (
+            raise ValueError(
                 f"the tangents given to a linearized function have structure {given}, its inputs "
                 f"have {tree}"
             )
-            raise ValueError(msg)
         pairs = [
             (x.node, _matching(t, x, "tangent", "input"))
             for x, t in zip(inputs, ts, strict=True)
@@ -335,13 +325,11 @@ def _matching(t: Any, x: Array, what: str, of: str) -> Any:
         return None
     t = t if isinstance(t, Array) else lift(t, None, f"a {what}")
     if t.shape != x.shape:
-        msg = f"a {what} has shape {t.shape}, the {of} it belongs to has {x.shape}"
-        raise ValueError(msg)
+        raise ValueError(f"a {what} has shape {t.shape}, the {of} it belongs to has {x.shape}")
     if t.dtype != x.dtype:
         if t.weak and is_inexact(x.dtype) and (is_complex(x.dtype) or not is_complex(t.dtype)):
             return convert(t, x.dtype, True)
-        msg = f"a {what} has dtype {t.dtype}, the {of} it belongs to has {x.dtype}"
-        raise TypeError(msg)
+        raise TypeError(f"a {what} has dtype {t.dtype}, the {of} it belongs to has {x.dtype}")
     return t
 
 
@@ -374,11 +362,10 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
     Array(6., dtype=float32, weak_type=True)
     """
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        msg = (
+        raise TypeError(
             "jvp needs primals and tangents as tuples or lists, with an entry an argument of the "
             "function"
         )
-        raise TypeError(msg)
     return run_on_engine("jvp", _jvp, (primals, tangents), fun, primals, tangents, has_aux=has_aux)
 
 
@@ -387,8 +374,7 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = F
     leaves, tree = tree_flatten(tuple(primals))
     ts, t_tree = tree_flatten(tuple(tangents))
     if tree != t_tree:
-        msg = f"jvp got primals of structure {tree} but tangents of {t_tree}"
-        raise TypeError(msg)
+        raise TypeError(f"jvp got primals of structure {tree} but tangents of {t_tree}")
     trace = JVPTrace()
     ins: list[Array] = []
     for x, t in zip(leaves, ts, strict=True):
@@ -398,11 +384,10 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = F
         elif getattr(t, "dtype", None) == float0:
             ins.append(value)
         else:
-            msg = (
+            raise TypeError(
                 f"the primal {aval_of(value)} of an integer or bool dtype needs a tangent of dtype "
                 f"float0, not {t!r}"
             )
-            raise TypeError(msg)
     out = fun(*tree_unflatten(tree, ins))
     aux = None
     if has_aux:

@@ -57,11 +57,10 @@ class StagingTrace(Trace):
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         if self.closed:
-            msg = (
+            raise UnexpectedTracerError(
                 f"a traced value was used at {user_line()} after the function that made it had "
                 f"returned (in {prim.name}): return it from that function instead of storing it"
             )
-            raise UnexpectedTracerError(msg)
         if isinstance(prim, Holder) and prim.stage:
             return prim.stage(self, args, params)
         return self.emit(prim, args, params)
@@ -101,11 +100,10 @@ def restage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> Program:
     """Trace a function of flat Arrays that must capture nothing."""
     program, captured = stage(f, avals)
     if captured:
-        msg = (
+        raise UnexpectedTracerError(
             f"a derivative rule captured a traced {aval_of(captured[0])} from outside, which is "
             "gone by the time the rule is used: pass it as an argument"
         )
-        raise UnexpectedTracerError(msg)
     return program
 
 

@@ -16,8 +16,7 @@ def _count() -> int:
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError as e:
-        msg = f"cupy is installed, but there is no CUDA device to run on ({e})"
-        raise ImportError(msg) from e
+        raise ImportError(f"cupy is installed, but there is no CUDA device to run on ({e})") from e
 
 
 class _OnDevice(CupyBackend):

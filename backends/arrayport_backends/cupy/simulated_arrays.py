@@ -213,11 +213,10 @@ class SimArray:
         return self._host.item()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Host:
-        msg = (
+        raise TypeError(
             "Implicit conversion to a NumPy array is not allowed. "
             "Please use `.get()` to construct a NumPy array explicitly."
         )
-        raise TypeError(msg)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("__cuda_array_interface__", "data", "cstruct", "mdspan"):

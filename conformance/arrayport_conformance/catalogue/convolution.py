@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from arrayport_conformance.catalogue.rows import FLOATS, Row, X, case, rows
 
-IMAGES = ("NCHW", "OIHW", "NCHW")
-
 ROWS = (
     Row(
         "lax.conv",
