@@ -120,13 +120,14 @@ def _share(g: Array, wins: Array, ties: Array) -> Array:
 
 def select(c: Any, x: Any, y: Any) -> Array:
     """Choose from x where c is true, else from y; all broadcast, x and y promote."""
-    if not (isinstance(c, Array) and isinstance(x, Array) and isinstance(y, Array)):
+    if not isinstance(c, Array) or not (isinstance(x, Array) or isinstance(y, Array)):
         home = home_of(c, x, y)
         c = lift(c, home, "the condition")
         x, y = (lift(v, home) if isinstance(v, np.ndarray | np.generic) else v for v in (x, y))
     x, y = promote(x, y)
-    if len({v.shape for v in (c, x, y) if v.shape}) > 1:
-        shape = common_shape(c.shape, x.shape, y.shape)
+    shape = c.shape
+    if x.shape not in {(), shape} or y.shape not in {(), shape}:
+        shape = common_shape(shape, x.shape, y.shape)
         c, x, y = (broadcast_to(v, shape) if v.shape else v for v in (c, x, y))
     out = _where(c if c.dtype == dtypes.bool_ else c != 0, x, y)
     return convert(out, out.dtype, weak=True) if x.weak and y.weak else out

@@ -110,6 +110,13 @@ def _checked(name: str, x: Any, *, square: bool = True) -> Shape:
     return x.shape
 
 
+def _matrices(name: str, x: Any, *, square: bool = False) -> Array:
+    """An argument as a stack of matrices."""
+    x = inexact(lift(x, None, name + "'s operand"))
+    _checked(name, x, square=square)
+    return x
+
+
 def _decomposition(name: str, outs: Callable[..., list[Aval]], jvp: Rule) -> Primitive:
     """State a primitive of one stack of matrices with several outputs."""
 
@@ -151,8 +158,7 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
     adjoint is factored, else the lower triangle alone is read. Raises ValueError for matrices that
     are not square, TypeError for dtypes that LAPACK lacks. Source: ``jax.lax.linalg.cholesky``.
     """
-    x = inexact(lift(x))
-    _checked("cholesky", x)
+    x = _matrices("cholesky", x, square=True)
     return cholesky_p.bind(_symmetrized(x) if symmetrize_input else x)
 
 
@@ -264,6 +270,7 @@ def triangular_solve(
         conjugate_a=conjugate_a and dtypes.is_complex(x.dtype),
         unit_diagonal=unit_diagonal,
     )
+    _triangular_abstract(x, y, **params)  # BLAS would not say which argument is wrong
     return reshape(triangular_solve_p.bind(x, y, **params), shape)
 
 
@@ -322,7 +329,7 @@ slogdet_p = _decomposition("slogdet", _slogdet_abstract, _slogdet_jvp)
 
 def slogdet(x: Any) -> tuple[Array, Array]:
     """Give the sign (for complex matrices the phase) and the logarithm of the modulus of det x."""
-    sign, log = slogdet_p.bind(inexact(lift(x)))
+    sign, log = slogdet_p.bind(_matrices("slogdet", x, square=True))
     return sign, log
 
 
@@ -375,8 +382,8 @@ def det(x: Any) -> Array:
 
     Raises ValueError for matrices that are not square.
     """
-    x = inexact(lift(x))
-    n = _checked("det", x)[-1]
+    x = _matrices("det", x, square=True)
+    n = x.shape[-1]
     if n > 3:
         return det_p.bind(x)
     lead = tuple((0, m, 1) for m in x.shape[:-2])
@@ -442,7 +449,7 @@ def lu(x: Any) -> tuple[Array, Array, Array]:
     Gives L and U packed in one matrix (L's diagonal is 1), the pivots, and the rows' order. Raises
     TypeError for dtypes that LAPACK lacks. Source: ``jax.lax.linalg.lu``.
     """
-    packed, pivots, order = lu_p.bind(inexact(lift(x)))
+    packed, pivots, order = lu_p.bind(_matrices("lu", x))
     return packed, pivots, order
 
 
@@ -477,8 +484,7 @@ def eigh(
     matrices that are not square. Source: ``jax.lax.linalg.eigh``.
     """
     del sort_eigenvalues  # they always are
-    x = inexact(lift(x))
-    _checked("eigh", x)
+    x = _matrices("eigh", x, square=True)
     vectors, values = eigh_p.bind(_symmetrized(x) if symmetrize_input else x, lower=lower)
     return vectors, values
 
@@ -519,5 +525,70 @@ def qr(x: Any, *, full_matrices: bool = True) -> tuple[Array, Array]:
 
     Source: ``jax.lax.linalg.qr``.
     """
-    q, r = qr_p.bind(inexact(lift(x)), full_matrices=full_matrices)
+    q, r = qr_p.bind(_matrices("qr", x), full_matrices=full_matrices)
     return q, r
+
+
+# ---- svd
+
+
+def _svd_abstract(x: Any, full_matrices: bool, compute_uv: bool) -> list[Aval]:
+    *lead, m, n = _checked("svd", x, square=False)
+    k = min(m, n)
+    values = Aval((*lead, k), dtypes.real_dtype(x.dtype), x.weak)
+    if not compute_uv:
+        return [values]
+    rows, columns = (m, n) if full_matrices else (k, k)
+    return [
+        values,
+        Aval((*lead, m, rows), x.dtype, x.weak),
+        Aval((*lead, columns, n), x.dtype, x.weak),
+    ]
+
+
+def _svd_jvp(
+    ts: Sequence[Any], ans: Sequence[Array], x: Array, full_matrices: bool, compute_uv: bool
+) -> list[Array]:
+    """Differentiate A = U S V^H for distinct singular values."""
+    da, (m, n) = ts[0], x.shape[-2:]
+    if compute_uv and full_matrices and m != n:
+        raise NotDifferentiableError("svd has a derivative only with full_matrices=False")
+    s, u, vh = ans if compute_uv else svd_p.bind(x, full_matrices=False, compute_uv=True)
+    v = adjoint(vh)
+    seen = matmul(adjoint(u), matmul(da, v))
+    change = real(main_diagonal(seen))
+    if not compute_uv:
+        return [change]
+    row, column = _as_row(s, seen.shape), _as_column(s, seen.shape)
+    # A diagonal of ones, for the reason that eigh has.
+    gaps = with_diagonal((row - column) * (row + column), constant(1, s))
+    mixing = convert(with_diagonal(div(1, gaps), constant(0, s)), x.dtype)
+    row, column = convert(row, x.dtype), convert(column, x.dtype)
+    turn_u = mixing * (seen * row + column * adjoint(seen))
+    turn_v = mixing * (column * seen + adjoint(seen) * row)
+    if dtypes.is_complex(x.dtype):
+        phase = (seen - adjoint(seen)) / (row * 2)
+        turn_u = turn_u + with_diagonal(zeros(phase), phase)
+    du, dv = matmul(u, turn_u), matmul(v, turn_v)
+    if m > n:
+        outside = matmul(da, v)
+        du = du + (outside - matmul(u, seen)) / _as_row(convert(s, x.dtype), u.shape)
+    if n > m:
+        outside = matmul(adjoint(da), u)
+        dv = dv + (outside - matmul(v, adjoint(seen))) / _as_row(convert(s, x.dtype), v.shape)
+    return [change, du, adjoint(dv)]
+
+
+svd_p = _decomposition("svd", _svd_abstract, _svd_jvp)
+
+
+def svd(x: Any, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """Factor matrices as U S V^H, S descending: gives (U, S, V^H), or S alone.
+
+    Derivatives exist where the singular values differ. Source: ``jax.lax.linalg.svd``.
+    """
+    x = _matrices("svd", x)
+    if not compute_uv:
+        return svd_p.bind(x, full_matrices=False, compute_uv=False)[0]
+    s, u, vh = svd_p.bind(x, full_matrices=full_matrices, compute_uv=True)
+    return u, s, vh

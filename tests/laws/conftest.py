@@ -15,9 +15,14 @@ ALWAYS = {
     "database": None,
     "suppress_health_check": [HealthCheck.too_slow],
 }
-settings.register_profile("default", max_examples=10, **ALWAYS)
+settings.register_profile("laws", max_examples=10, **ALWAYS)
 settings.register_profile("deep", max_examples=100, **ALWAYS)
-settings.load_profile("default")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the short profile, unless the command line names one."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("laws")
 
 
 @pytest.fixture(autouse=True)

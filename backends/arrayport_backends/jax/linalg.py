@@ -15,6 +15,7 @@ from arrayport.ops.linalg import (
     qr_p,
     slogdet_p,
     solve_p,
+    svd_p,
     triangular_solve_p,
 )
 
@@ -22,6 +23,12 @@ from arrayport.ops.linalg import (
 def eigh(x: Any, lower: bool) -> Any:
     """Decompose, reading one triangle."""
     return linalg.eigh(x, lower=lower, symmetrize_input=False)
+
+
+def svd(x: Any, full_matrices: bool, compute_uv: bool) -> Any:
+    """Decompose, the singular values first."""
+    made = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
+    return (made[1], made[0], made[2]) if compute_uv else [made]
 
 
 ROWS = {
@@ -33,4 +40,5 @@ ROWS = {
     lu_p: linalg.lu,
     eigh_p: eigh,
     qr_p: linalg.qr,
+    svd_p: svd,
 }

@@ -1,8 +1,9 @@
-"""Kernels of linear algebra on NumPy and CuPy; what LAPACK refuses as singular becomes NaN."""
+"""Kernels of linear algebra on NumPy and CuPy, which give NaN where LAPACK refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from arrayport.ops.linalg import (
     qr_p,
     slogdet_p,
     solve_p,
+    svd_p,
     triangular_solve_p,
 )
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
@@ -25,26 +27,35 @@ def _each(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     return np.ndindex(*shape[:-2])
 
 
-def _nan_where_refused(lib: Lib, factor: Callable[..., Any], *xs: Any) -> Any:
-    """Factor a stack at once, or one by one if LAPACK refuses one of them, which becomes NaN."""
+def _patiently(lib: Lib, factor: Callable[..., Any], instead: Callable[..., Any], *xs: Any) -> Any:
+    """Factor a stack at once, or one by one if LAPACK refuses any: `instead` gives that one's."""
     try:
         return factor(*xs)
     except np.linalg.LinAlgError:
         if xs[0].ndim == 2:
-            made = factor(*(lib.xp.ones_like(x) * lib.xp.eye(*x.shape, dtype=x.dtype) for x in xs))
-            parts = made if isinstance(made, tuple) else (made,)
-            lost = tuple(lib.xp.full_like(part, lib.xp.nan) for part in parts)
-            return lost if isinstance(made, tuple) else lost[0]
-        each = [_nan_where_refused(lib, factor, *(x[i] for x in xs)) for i in range(len(xs[0]))]
+            return instead(*xs)
+        each = [_patiently(lib, factor, instead, *(x[i] for x in xs)) for i in range(len(xs[0]))]
         if isinstance(each[0], tuple):
             return tuple(lib.xp.stack(parts) for parts in zip(*each, strict=True))
         return lib.xp.stack(each)
 
 
+def _or_nan(lib: Lib, factor: Callable[..., Any], x: Any) -> Any:
+    """Factor; what LAPACK refuses becomes NaN."""
+
+    def lost(matrix: Any) -> Any:
+        made = factor(lib.xp.eye(*matrix.shape, dtype=matrix.dtype))
+        if isinstance(made, tuple):
+            return tuple(lib.xp.full_like(part, lib.xp.nan) for part in made)
+        return lib.xp.full_like(made, lib.xp.nan)
+
+    return _patiently(lib, factor, lost, x)
+
+
 def cholesky(lib: Lib, x: Any) -> Any:
     """Factor; of a matrix that is not positive definite the lower triangle is NaN."""
     xp = lib.xp
-    made = _nan_where_refused(lib, xp.linalg.cholesky, x)
+    made = _or_nan(lib, xp.linalg.cholesky, x)
     # CuPy does not refuse: it leaves a pivot that is no positive number.
     pivots = xp.diagonal(made, axis1=-2, axis2=-1)
     lost = ~(pivots.real > 0).all(axis=-1)
@@ -54,10 +65,16 @@ def cholesky(lib: Lib, x: Any) -> Any:
 
 
 def solve(lib: Lib, a: Any, b: Any) -> Any:
-    """Solve; a singular matrix gives NaN."""
+    """Solve; a singular matrix gives what dividing by its zero pivots does."""
     if not b.size:
         return lib.xp.empty_like(b)
-    return _nan_where_refused(lib, lib.xp.linalg.solve, a, b)
+
+    def eliminate(matrix: Any, rows: Any) -> Any:
+        packed, _, order = lu(lib, matrix)
+        half = _substitute(lib, packed, rows[order], True, True, 0, True)
+        return _substitute(lib, packed, half, True, False, 0, False)
+
+    return _patiently(lib, lib.xp.linalg.solve, eliminate, a, b)
 
 
 def triangular_solve(
@@ -78,30 +95,25 @@ def triangular_solve(
     if conjugate_a and not transpose_a:
         a = a.conj()
     mode = (2 if conjugate_a else 1) if transpose_a else 0
-    if lib.name != "numpy":
-        return _substitute(lib, a, b, left_side, lower, mode, unit_diagonal)
-    (trsm,) = lib.scipy_linalg.get_blas_funcs(("trsm",), (a, b))
-    options = {
-        # BLAS has its matrices in columns, so it is given the transposed equation.
-        "side": int(left_side),
-        "lower": not lower,
-        "trans_a": mode,
-        "diag": unit_diagonal,
-    }
-    if b.ndim == 2:
-        return trsm(1, a.T, b.T, **options).T
-    out = xp.empty_like(b, order="C")
-    for i in _each(b.shape):
-        out[i] = trsm(1, a[i].T, b[i].T, **options).T
-    return out
+    return _substitute(lib, a, b, left_side, lower, mode, unit_diagonal)
 
 
 def _substitute(
     lib: Lib, a: Any, b: Any, left_side: bool, lower: bool, mode: int, unit_diagonal: bool
 ) -> Any:
-    """Substitute by SciPy's own function: X op(A) = B is op(A)^T X^T = B^T."""
+    """Substitute; mode 0 takes the matrix as it is, 1 transposed, 2 conjugated as well."""
     xp = lib.xp
-    if not left_side:
+    if lib.name == "numpy":
+        (trsm,) = lib.scipy_linalg.get_blas_funcs(("trsm",), (a, b))
+        # BLAS has its matrices in columns, so it is given the transposed equation.
+        options = {"side": left_side, "lower": not lower, "trans_a": mode, "diag": unit_diagonal}
+        if b.ndim == 2:
+            return trsm(1, a.T, b.T, **options).T
+        out = xp.empty_like(b, order="C")
+        for i in _each(b.shape):
+            out[i] = trsm(1, a[i].T, b[i].T, **options).T
+        return out
+    if not left_side:  # X op(A) = B is op(A)^T X^T = B^T
         if mode == 2:
             a, mode = a.conj(), 1
         mode, b = 1 - mode, xp.swapaxes(b, -1, -2)
@@ -145,7 +157,7 @@ def eigh(lib: Lib, x: Any, lower: bool) -> list[Any]:
         values, vectors = lib.xp.linalg.eigh(matrices, side)
         return vectors, values
 
-    return list(_nan_where_refused(lib, decompose, x))
+    return list(_or_nan(lib, decompose, x))
 
 
 def slogdet(lib: Lib, x: Any) -> list[Any]:
@@ -160,6 +172,18 @@ def qr(lib: Lib, x: Any, full_matrices: bool) -> list[Any]:
     return [q, r]
 
 
+def svd(lib: Lib, x: Any, full_matrices: bool, compute_uv: bool) -> list[Any]:
+    """Decompose; NaN stays NaN."""
+    if not compute_uv:
+        return [_or_nan(lib, partial(lib.xp.linalg.svd, compute_uv=False), x)]
+
+    def decompose(matrices: Any) -> tuple[Any, Any, Any]:
+        u, s, vh = lib.xp.linalg.svd(matrices, full_matrices)
+        return s, u, vh
+
+    return list(_or_nan(lib, decompose, x))
+
+
 ROWS: Rows = {
     cholesky_p: Kernel(cholesky),
     triangular_solve_p: Kernel(triangular_solve),
@@ -169,4 +193,5 @@ ROWS: Rows = {
     lu_p: Kernel(lu),
     eigh_p: Kernel(eigh),
     qr_p: Kernel(qr),
+    svd_p: Kernel(svd),
 }

@@ -91,6 +91,7 @@ def test_a_broadcast_view_as_a_carry():
         (lambda x: lax.dynamic_update_slice(x[3] * 2, x[1], ()), 1.0),
         (lambda x: lax.fori_loop(0, 3, lambda _i, c: (c * 2).at[()].add(1.0), x[3]), 31.0),
     ],
+    ids=["set", "add", "dynamic_update_slice", "fori_loop"],
 )
 def test_updates_of_computed_scalars(function, expected):
     check(function, expected)
