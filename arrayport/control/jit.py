@@ -194,6 +194,7 @@ class Jitted:
             program, captured, out_tree = self.staged(statics, leaves, tree, backend)
             if (
                 fast_key is not None
+                and args  # without any, the ambient backend decides
                 and not captured
                 and not self.donated
                 and backend is get("numpy")

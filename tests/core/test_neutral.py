@@ -39,3 +39,10 @@ def test_a_number_as_a_carry_is_batched_where_the_predicate_lives():
 
     got = ap.vmap(count, (0, None))(anp.asarray(HOST), 1.0)
     np.testing.assert_array_equal(np.asarray(got), [1, 3, 3, 5, 5])
+
+
+def test_a_jitted_function_without_arguments_runs_where_work_goes():
+    compiled = ap.jit(lambda: anp.zeros(3))
+    for name in ["numpy", "cupy-sim", "numpy"] * 2:
+        with ap.use_backend(name):
+            assert compiled().device == anp.zeros(3).device
