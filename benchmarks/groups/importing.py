@@ -24,12 +24,12 @@ FIRST_RESULTS = {
     name: f"import {name} as jax, {name}.numpy as jnp; jax.jit(lambda x: x + x)(jnp.ones(3))"
     for name in (OURS, "jax")
 }
+# Compiled modules are kept apart from the checkout, whatever the user's Python keeps.
+CACHE = tempfile.TemporaryDirectory(prefix="arrayport-benchmarks-")
 
 
 def rows() -> list[Row]:
-    # Compiled modules are kept apart from the checkout, whatever the user's Python keeps.
-    cache = tempfile.mkdtemp(prefix="arrayport-benchmarks-")
-    env = {**os.environ, "PYTHONPYCACHEPREFIX": cache}
+    env = {**os.environ, "PYTHONPYCACHEPREFIX": CACHE.name}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     return [
         Row(
