@@ -159,8 +159,6 @@ class Unary(Primitive):
                         reset_errors(token)
                 # a number that becomes an array is no longer neutral: the ambient backend makes it
                 if not (x.weak and out.shape and not x.raw.shape):
-                    # a number that becomes an array is no longer neutral: the ambient backend makes it
-                if not (x.weak and out.shape and not x.raw.shape):
                     return Array(out if type(out) is np.ndarray else np.asarray(out), x.weak)
         return top.process_unary(self, x, params)
 
