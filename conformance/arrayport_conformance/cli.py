@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -23,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except verify.UsageError as e:
         print(f"arrayport: {e}", file=sys.stderr)
         return USAGE
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return AGREES
 
 
 def _parser() -> argparse.ArgumentParser:
