@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from arrayport.control.flat import Traced, flatten
-from arrayport.control.jit import batch_held, jit_p, jvp_held
+from arrayport.control.jit import batch_held, jvp_held, linear_held
 from arrayport.core.array import Array, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.tree import tree_unflatten
-from arrayport.transforms.derived import instantiate, linearize_program, marked, spread
+from arrayport.transforms.derived import linearize_program, marked
 from arrayport.transforms.engines import by_engine
 
 
@@ -24,16 +24,11 @@ def _checkpoint_linearize(
         program, tuple(nonzero), (False,) * len(program.outs), forward_mode=forward
     )
     outs = checkpoint_p.bind(*xs, program=program)
-    likes = marked(xs, nonzero)
 
-    def linear(given: Sequence[Array | None]) -> list[Array | None]:
-        residuals = lin.residuals(xs, checkpoint_p.bind(*xs, program=lin.first))
-        if forward:
-            ts = instantiate(given, likes, [True] * len(likes))
-            return spread(jit_p.bind(*residuals, *ts, program=lin.linear), lin.nonzero_out)
-        cts = instantiate(given, program.out_avals, lin.nonzero_out)
-        return jit_p.bind(*residuals, *cts, program=lin.linear)
+    def residuals() -> list[Array]:
+        return lin.residuals(xs, checkpoint_p.bind(*xs, program=lin.first))
 
+    linear = linear_held(lin, residuals, marked(xs, nonzero), program.out_avals, forward)
     return outs, lin.nonzero_out, linear
 
 

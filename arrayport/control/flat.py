@@ -13,6 +13,14 @@ from arrayport.ops.promotion import lift
 from arrayport.ops.structure import convert
 from arrayport.transforms.staging import restage, stage
 
+Counts = tuple[int, int]
+
+
+def split(xs: Sequence[Any], counts: Counts) -> tuple[list[Any], list[Any], list[Any]]:
+    """Part a loop's operands: `counts` says how many are of the first kind and of the second."""
+    n, m = counts
+    return list(xs[:n]), list(xs[n : n + m]), list(xs[n + m :])
+
 
 def flatten(tree: Any, name: str) -> tuple[list[Array], Any]:
     """The leaves of a pytree as Arrays, and its structure; `name` is for messages."""
@@ -82,7 +90,7 @@ def share_captures(traced: Sequence[Traced]) -> tuple[list[Tracer], list[Program
     """Make several Programs take the same captured tracers first, in one order."""
     captured = {id(x): x for t in traced for x in t.captured}
     free = list(captured.values())
-    if all(len(t.captured) == len(free) for t in traced) and len(traced) == 1:
+    if len(traced) == 1:
         return free, [t.program for t in traced]
     position = {key: i for i, key in enumerate(captured)}
 

@@ -10,7 +10,7 @@ from typing import Any
 from numpy import ndarray
 
 from arrayport.control.flat import Traced, flatten
-from arrayport.core.array import Array, Tracer, aval_of
+from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend, by_type, enter, get, leave
 from arrayport.core.config import config, x64
 from arrayport.core.primitive import Holder
@@ -20,6 +20,7 @@ from arrayport.core.trace import EVAL, is_staging
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.ops.structure import move_axis
 from arrayport.transforms.derived import (
+    Linearized,
     batch_program,
     instantiate,
     jvp_program,
@@ -42,19 +43,27 @@ def _jit_linearize(
     )
     outs = jit_p.bind(*xs, program=lin.first)
     residuals = lin.residuals(xs, outs)
-    avals = program.out_avals
-    likes = [x for x, nz in zip(xs, nonzero, strict=True) if nz]
+    linear = linear_held(lin, lambda: residuals, marked(xs, nonzero), program.out_avals, forward)
+    return outs[: len(program.outs)], lin.nonzero_out, linear
+
+
+def linear_held(
+    lin: Linearized,
+    residuals: Callable[[], list[Array]],
+    ins: Sequence[Array],
+    outs: Sequence[Aval],
+    forward: bool,
+) -> Callable[[Sequence[Array | None]], list[Array | None]]:
+    """The linear map of a primitive that just runs a Program, from its nonzero operands `ins`."""
 
     def linear(given: Sequence[Array | None]) -> list[Array | None]:
         if forward:
-            made = jit_p.bind(
-                *residuals, *instantiate(given, likes, [True] * len(likes)), program=lin.linear
-            )
-            return spread(made, lin.nonzero_out)
-        cts = instantiate(given, avals, lin.nonzero_out)
-        return jit_p.bind(*residuals, *cts, program=lin.linear)
+            ts = instantiate(given, ins, [True] * len(ins))
+            return spread(jit_p.bind(*residuals(), *ts, program=lin.linear), lin.nonzero_out)
+        cts = instantiate(given, outs, lin.nonzero_out)
+        return jit_p.bind(*residuals(), *cts, program=lin.linear)
 
-    return outs[: len(avals)], lin.nonzero_out, linear
+    return linear
 
 
 def batch_held(
@@ -280,9 +289,12 @@ class Jitted:
             if type(x) is Array:
                 x.delete()
 
-    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Stage for arguments, which may be ShapeDtypeStructs, without running."""
         statics, dynamic = self.split(args, kwargs)
+        _, engine = route(tree_leaves(dynamic))
+        if engine is not None:
+            return self.native(engine).trace(*args, **kwargs)
         leaves, tree = _abstract(dynamic)
         return Traced(self.whole(statics), tree, leaves)
 
@@ -301,6 +313,9 @@ class Jitted:
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Types of the outputs for arguments, as ShapeDtypeStructs."""
+        _, engine = route(tree_leaves((args, kwargs)))
+        if engine is not None:
+            return self.native(engine).eval_shape(*args, **kwargs)
         traced = self.trace(*args, **kwargs)
         return tree_unflatten(
             traced.out_tree,

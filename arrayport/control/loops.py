@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Traced, check_same, flatten, settle
+from arrayport.control.flat import Counts, Traced, check_same, flatten, settle, split
 from arrayport.control.scanning import scan
 from arrayport.core import dtypes
 from arrayport.core.array import Array, aval_of
@@ -29,16 +29,11 @@ from arrayport.transforms.staging import avals_with, restage
 # first two.
 
 
-def _split(xs: Sequence[Any], counts: tuple[int, int]) -> tuple[list[Any], list[Any], list[Any]]:
-    n, m = counts
-    return list(xs[:n]), list(xs[n : n + m]), list(xs[n + m :])
-
-
 def _while_jvp(
     ts: Sequence[Any], xs: Sequence[Array], params: dict[str, Any]
 ) -> tuple[list[Array], list[Any]]:
     cond, body, counts = params["cond"], params["body"], params["counts"]
-    _, body_ts, carry_ts = _split(ts, counts)
+    _, body_ts, carry_ts = split(ts, counts)
     consts = tuple([t is not None for t in body_ts])
     carry = tuple([t is not None for t in carry_ts])
     while True:
@@ -46,7 +41,7 @@ def _while_jvp(
         if mask == carry:
             break
         carry = tuple([a or b for a, b in zip(carry, mask, strict=True)])
-    cond_xs, body_xs, carry_xs = _split(xs, counts)
+    cond_xs, body_xs, carry_xs = split(xs, counts)
     n_cond, n_body, n_carry = len(cond_xs), len(body_xs), len(carry_xs)
     body_tangents = marked(body_ts, consts)
     carry_tangents = instantiate(carry_ts, carry_xs, carry)
@@ -107,11 +102,9 @@ def _while_batch(
     /,
     cond: Program,
     body: Program,
-    counts: tuple[int, int],
+    counts: Counts,
 ) -> tuple[list[Array], list[int | None]]:
-    cond_d, body_d, carry_d = (
-        tuple([d is not None for d in part]) for part in _split(dims, counts)
-    )
+    cond_d, body_d, carry_d = (tuple([d is not None for d in part]) for part in split(dims, counts))
     cond_b: Program = cond
     while True:
         cond_b, (each,) = batch_program(cond, size, (*cond_d, *carry_d), (False,))
@@ -120,14 +113,14 @@ def _while_batch(
         if mask == carry_d:
             break
         carry_d = tuple([a or b for a, b in zip(carry_d, mask, strict=True)])
-    cond_xs, body_xs, carry_xs = _split(xs, counts)
+    cond_xs, body_xs, carry_xs = split(xs, counts)
     front = [
         x if d is None else move_axis(x, d, 0)
         for x, d in zip([*cond_xs, *body_xs], dims, strict=False)
     ]
     start = [
         batch_to_front(size, x, d) if b else x
-        for x, d, b in zip(carry_xs, _split(dims, counts)[2], carry_d, strict=True)
+        for x, d, b in zip(carry_xs, split(dims, counts)[2], carry_d, strict=True)
     ]
     n_cond, n_body = counts
     if each:  # run while any example goes on, keep the carry of those that are done

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Traced, check_same, flatten, settle
+from arrayport.control.flat import Counts, Traced, check_same, flatten, settle, split
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
@@ -25,13 +25,6 @@ from arrayport.transforms.engines import run_on_engine
 # Operands: constants, carry, xs; `counts` says how many of the first two. The body: (constants,
 # carry, x) -> (carry, y).
 
-Counts = tuple[int, int]
-
-
-def _split(xs: Sequence[Any], counts: Counts) -> tuple[list[Any], list[Any], list[Any]]:
-    n, m = counts
-    return list(xs[:n]), list(xs[n : n + m]), list(xs[n + m :])
-
 
 def _some(values: Sequence[Any]) -> list[Any]:
     return [v for v in values if v is not None]
@@ -50,7 +43,7 @@ def _fixpoint(
     attempt: Callable[[Mask, Mask], tuple[Any, Mask]],
 ) -> tuple[Any, Mask, Mask]:
     """Grow the marks of the carry until the body's outputs carry no more marks than its inputs."""
-    consts, carry, xs = _split(mask, counts)
+    consts, carry, xs = split(mask, counts)
     while True:
         marks = (*consts, *carry, *xs)
         result, out = attempt(marks, (*carry, *[False] * (n_outs - counts[1])))
@@ -70,12 +63,12 @@ def _scan_jvp(
 
     pushed, nonzero, mask = _fixpoint([t is not None for t in ts], counts, len(body.outs), attempt)
     (c, k, x), (tc, tk, tx) = (
-        _split(xs, counts),
-        _split(spread(instantiate(ts, xs, nonzero), nonzero), counts),
+        split(xs, counts),
+        split(spread(instantiate(ts, xs, nonzero), nonzero), counts),
     )
     n, nk = len(xs), counts[1]
-    in_c, in_k, in_x = _split(pushed.ins[:n], counts)
-    t_c, t_k, t_x = _split(spread(pushed.ins[n:], nonzero), counts)
+    in_c, in_k, in_x = split(pushed.ins[:n], counts)
+    t_c, t_k, t_x = split(spread(pushed.ins[n:], nonzero), counts)
     outs, t_outs = pushed.outs[: len(mask)], spread(pushed.outs[len(mask) :], mask)
     new = Program(
         [*in_c, *_some(t_c), *in_k, *_some(t_k), *in_x, *_some(t_x)],
@@ -114,7 +107,7 @@ def _scan_linearize(
     const = [i is not None and i < nc for i in lin.forwarded]
     invariant = [r for r, c in zip(residuals, const, strict=True) if c]
     stacked = [r for r, c in zip(residuals, const, strict=True) if not c]
-    nz_c, nz_k, _ = (sum(part) for part in _split(marks, counts))
+    nz_c, nz_k, _ = (sum(part) for part in split(marks, counts))
     avals = _abstract(body=body, counts=counts, length=length, reverse=False)
     n_res = len(residuals)
     res_in, io_in = lin.linear.ins[:n_res], lin.linear.ins[n_res:]

@@ -136,10 +136,10 @@ def sum(
     >>> anp.sum(anp.ones((2, 3)), axis=0)
     Array([2., 2., 2.], dtype=float32)
     """
-    if axis is dtype is out is initial is where is None and not keepdims and isinstance(a, Array):
-        # The usual sum of floats, quicker.
-        if a.dtype in WIDE and not a.weak and a.shape:
-            return reduce_sum_p.apply(a, {"axes": ALL_AXES[len(a.shape)]})
+    usual = axis is dtype is out is initial is where is None and not keepdims
+    if usual and isinstance(a, Array) and a.dtype in WIDE and not a.weak and a.shape:
+        # The sum of floats, quicker.
+        return reduce_sum_p.apply(a, {"axes": ALL_AXES[len(a.shape)]})
     no_out("sum", out)
     return _fold(a, reduce_sum, 0, plus, axis, dtype, keepdims, initial, where, promote_integers)
 

@@ -13,12 +13,9 @@ from arrayport.core.array import Array
 from arrayport.core.trace import backend_of, neutral
 from arrayport.ops.structure import broadcast_to, convert, full_p
 
-SCALARS = (bool, int, float, complex)
-KEEPS = {
-    int: "iufc",
-    float: "fc",
-    complex: "c",
-}  # beside these kinds a Python number takes their dtype
+SCALARS: tuple[type, ...] = (bool, int, float, complex)
+# Beside these kinds a Python number takes their dtype.
+KEEPS = {int: "iufc", float: "fc", complex: "c"}
 
 
 def scalar(value: complex, dtype: np.dtype[Any] | None = None) -> Array:
@@ -47,11 +44,10 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
     found = backends.by_type(type(x))
     if found is not None:
         return Array(x, found.weak(x))
-    msg = (
+    raise TypeError(
         f"{name} must be an array or a number, not {type(x).__name__}: convert it with "
         "arrayport.numpy.asarray"
     )
-    raise TypeError(msg)
 
 
 def from_host(host: np.ndarray[Any, Any], home: backends.Backend | None = None) -> Array:
@@ -77,7 +73,7 @@ def lift_all(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
 
 def settle(xs: Sequence[Array]) -> list[Array]:
     """Bring what is neutral to the backend of the others."""
-    home = home_of(*xs) if any([neutral(x) for x in xs]) else None
+    home = home_of(*xs) if any(neutral(x) for x in xs) else None  # noqa: C419 - quicker
     if home is None:
         return list(xs)
     # Beside a strong array of its dtype a number may as well be strong, and then it has a home.
@@ -120,7 +116,7 @@ def promote_dtypes(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     """Give any number of operands one dtype."""
     arrays = lift_all(xs, name)
     first = arrays[0].dtype
-    if all([not x.weak and x.dtype is first for x in arrays]):
+    if all(not x.weak and x.dtype is first for x in arrays):  # noqa: C419 - quicker
         return arrays
     dtype, weak = dtypes.result_type(*[(x.dtype, x.weak) for x in arrays])
     return settle([convert(x, dtype, weak or x.weak) for x in arrays])
@@ -144,11 +140,10 @@ def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        msg = (
+        raise ValueError(
             f"shapes {', '.join(map(str, shapes))} do not broadcast together: each extent must be "
             "equal or 1"
-        )
-        raise ValueError(msg) from None
+        ) from None
 
 
 def broadcast_together(*xs: Array) -> list[Array]:
