@@ -10,9 +10,9 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.program import Program
-from arrayport.core.tree import tree_flatten, tree_unflatten
+from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.promotion import lift
-from arrayport.transforms.engines import by_engine
+from arrayport.transforms.engines import by_engine, route
 from arrayport.transforms.staging import stage
 
 
@@ -88,13 +88,12 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x[:2] * 1.5, ShapeDtypeStruct((3, 4), "int32"))
     ShapeDtypeStruct(shape=(2, 4), dtype=float32, weak_type=True)
     """
-
-    def own(*args: Any, **kwargs: Any) -> Any:
-        program, out_tree = _staged(fun, args, kwargs)
-        avals = [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in program.outs]
-        return tree_unflatten(out_tree, avals)
-
-    return own(*args, **kwargs)
+    _, engine = route(tree_leaves((args, kwargs)))
+    if engine is not None:
+        return engine.eval_shape(fun, *args, **kwargs)
+    program, out_tree = _staged(fun, args, kwargs)
+    avals = [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in program.outs]
+    return tree_unflatten(out_tree, avals)
 
 
 def make_jaxpr(

@@ -77,6 +77,12 @@ def test_training_a_linen_model(reference: Any, wrapped: bool, data: Any) -> Non
         np.testing.assert_allclose(np.asarray(x), w, rtol=1e-3, atol=1e-5)
 
 
+def test_types_of_parameters() -> None:
+    specs = ap.eval_shape(MODEL.init, jax.random.key(0), INPUTS)
+    kernel = specs["params"]["Dense_0"]["kernel"]
+    assert (kernel.shape, kernel.dtype) == ((5, 16), np.float32)
+
+
 def test_initialising_inside_jit() -> None:
     params = ap.jit(MODEL.init)(jax.random.key(0), ours(INPUTS))
     wanted = MODEL.init(jax.random.key(0), INPUTS)
