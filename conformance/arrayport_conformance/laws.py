@@ -118,7 +118,8 @@ def reference_name(row: Row) -> str:
         return ""
     if find_spec("jax") is not None and not row.contract and not row.reference:
         return f"jax.{row.function}"
-    return row.reference or (row.function if row.function.startswith("numpy.") else "")
+    numpys = row.function.startswith("numpy.") and not row.only_jax
+    return row.reference or (row.function if numpys else "")
 
 
 def _reference(row: Row, call: Call) -> tuple[Bound, bool] | None:

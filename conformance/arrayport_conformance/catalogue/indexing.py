@@ -40,19 +40,15 @@ ROWS = (
     Row("numpy.compress", (case(B(3), X(3)),), A_FEW, 0, not_batchable=SIZES),
     Row("numpy.extract", (case(B(3), X(3)),), A_FEW, 0, not_batchable=SIZES),
     Row("numpy.delete", (case(X(5), 1),), A_FEW, 0),
-    Row(
-        "numpy.put",
-        (case(X(5), I(2, below=5), X(2), inplace=False),),
-        A_FEW,
-        0,
-    ),
+    Row("numpy.put", (case(X(5), I(2, below=5), X(2), inplace=False),), A_FEW, 0, only_jax=True),
     Row(
         "numpy.put_along_axis",
         (case(X(3, 4), I(3, 1, below=4), X(3, 1), 1, inplace=False),),
         A_FEW,
         0,
+        only_jax=True,
     ),
-    Row("numpy.fill_diagonal", (case(X(3, 3), 2.0, inplace=False),), FLOATS, 0),
+    Row("numpy.fill_diagonal", (case(X(3, 3), 2.0, inplace=False),), FLOATS, 0, only_jax=True),
     *rows(
         "numpy.diag_indices",
         (case(3),),

@@ -38,6 +38,8 @@ SORTED, SYMMETRIC, DEFINITE, REGULAR, LOWER = (
     "lower",
 )
 
+MATRICES = (SYMMETRIC, DEFINITE, REGULAR, LOWER)  # of which the parts of a number are not apart
+
 
 @dataclass(frozen=True)
 class Operand:
@@ -99,6 +101,7 @@ class Row:
     order: int = 2  # of the derivatives that the laws look at
     reference: str = ""  # a function of NumPy's or SciPy's with these arguments, to use for JAX's
     contract: str = ""  # the contract's row by which JAX differs: then NumPy is the reference
+    only_jax: bool = False  # NumPy has no function of this name with these arguments
     no_reference: str = ""  # the reason: what such a row gives is tested elsewhere
     special: bool = False  # elementwise, so that zeros, infinities and NaN can be tried
     open_zero: bool = False  # which of two zeros is its result is open
@@ -177,22 +180,13 @@ def numbers(rng: np.random.Generator, operand: Operand, name: str) -> np.ndarray
         low = 1 if operand.domain in {NONZERO, POSITIVE} else -9 if kind == "i" else 0
         drawn = rng.integers(low, 10, shape)
         return np.sort(drawn).astype(dtype) if operand.domain == SORTED else drawn.astype(dtype)
-    parts = _floats(rng, operand)
-    if kind == "c":
-        parts = parts + 1j * _floats(rng, operand)
-        if operand.domain in {SYMMETRIC, DEFINITE}:
-            parts = _domain(parts, operand.domain)
-        if operand.domain == LOWER:
-            parts = np.tril(parts)
-    return np.asarray(parts).astype(dtype)
-
-
-def _floats(rng: np.random.Generator, operand: Operand) -> Any:
-    shape, domain = operand.shape, operand.domain
-    normal = rng.normal(size=shape) * 2
-    if domain in {SYMMETRIC, DEFINITE}:
-        return normal / 2 if domain == SYMMETRIC else _domain(normal / 2, domain)
-    return _domain(normal, domain)
+    domain, real = operand.domain, rng.normal(size=shape) * 2
+    if kind != "c":
+        return np.asarray(_domain(real, domain)).astype(dtype)
+    imag = rng.normal(size=shape) * 2
+    if domain in MATRICES:
+        return np.asarray(_domain(real + 1j * imag, domain)).astype(dtype)
+    return np.asarray(_domain(real, domain) + 1j * _domain(imag, domain)).astype(dtype)
 
 
 def _domain(x: Any, domain: str) -> Any:
@@ -209,10 +203,10 @@ def _domain(x: Any, domain: str) -> Any:
     if domain == APART:
         return x + np.arange(np.size(x)).reshape(np.shape(x)) * 0.01
     if domain == SYMMETRIC:
-        return x + np.swapaxes(np.conj(x), -1, -2)
+        return (x + np.swapaxes(np.conj(x), -1, -2)) / 2
     if domain == DEFINITE:
         n = x.shape[-1]
-        return x @ np.swapaxes(np.conj(x), -1, -2) + n * np.eye(n)
+        return x @ np.swapaxes(np.conj(x), -1, -2) / 4 + n * np.eye(n)
     if domain == REGULAR:
         return x + 6 * np.eye(x.shape[-1])
     if domain == LOWER:
