@@ -10,6 +10,14 @@ from jax import tree_util as theirs
 from arrayport.core import tree as ours
 from arrayport.core.array import Array
 
+# JAX's `keystr` and comparisons know its own classes of keys only.
+KEYS = {
+    ours.SequenceKey: theirs.SequenceKey,
+    ours.DictKey: theirs.DictKey,
+    ours.GetAttrKey: theirs.GetAttrKey,
+    ours.FlattenedIndexKey: theirs.FlattenedIndexKey,
+}
+
 
 def link() -> None:
     """Tell JAX of our node types, those to come too, and ask it about unknown classes."""
@@ -18,8 +26,17 @@ def link() -> None:
 
 
 def _tell(node: Any) -> None:
+    def flatten_keyed(x: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        pairs, aux = node.flatten_keyed(x)
+        return [(_their_key(key), child) for key, child in pairs], aux
+
     if not theirs.is_tree_node(node.cls):
-        theirs.register_pytree_with_keys(node.cls, node.flatten_keyed, node.unflatten, node.flatten)
+        theirs.register_pytree_with_keys(node.cls, flatten_keyed, node.unflatten, node.flatten)
+
+
+def _their_key(key: Any) -> Any:
+    made = KEYS.get(type(key))
+    return key if made is None else made(*vars(key).values())
 
 
 def _ask(cls: type) -> None:

@@ -51,3 +51,21 @@ def test_partial_functions_of_both_are_nodes_for_both() -> None:
     for partial in (tree.Partial, jax.tree_util.Partial):
         assert tree.tree_leaves(partial(max, 1, 2)) == [1, 2]
         assert jax.tree.leaves(partial(max, 1, 2)) == [1, 2]
+
+
+def test_jax_spells_paths_into_classes_registered_here() -> None:
+    class Positional(Pair): ...
+
+    class Named(Pair): ...
+
+    tree.register_pytree_node(Positional, parts, lambda _, c: Positional(*c))
+    tree.register_pytree_with_keys(
+        Named,
+        lambda x: (((tree.GetAttrKey("left"), x.left), (tree.DictKey("b"), x.right)), None),
+        lambda _, c: Named(*c),
+    )
+    paths = [
+        path for path, _ in jax.tree_util.tree_leaves_with_path((Positional(1, 2), Named(1, 2)))
+    ]
+    spelled = [jax.tree_util.keystr(path[1:], simple=True) for path in paths]
+    assert spelled == ["0", "1", "left", "b"]
