@@ -143,7 +143,7 @@ def _cholesky_jvp(ts: Sequence[Any], ans: Array, _x: Any) -> Array:
     return matmul(ans, with_diagonal(lower, lower * 0.5))
 
 
-cholesky_p = Unary(
+cholesky_p: Unary = Unary(
     "cholesky",
     lambda x: Aval(_checked("cholesky", x), x.dtype, x.weak),
     lambda _size, xs, dims, /: (cholesky_p.bind(move_axis(xs[0], dims[0], 0)), 0),
@@ -232,7 +232,7 @@ def _side_by_side(
     return reshape(prim.bind(a, reshape(b, merged), **params), shape), at
 
 
-triangular_solve_p = Binary(
+triangular_solve_p: Binary = Binary(
     "triangular_solve",
     _triangular_abstract,
     lambda size, xs, dims, /, **params: _side_by_side(
@@ -297,7 +297,7 @@ def _solve_jvp(ts: Sequence[Any], ans: Array, a: Array, _b: Any) -> Array:
     return solve_p.bind(a, db)
 
 
-solve_p = Binary(
+solve_p: Binary = Binary(
     "solve",
     _solve_abstract,
     lambda size, xs, dims, /: _side_by_side(solve_p, size, xs, dims, -1, {}),
@@ -369,7 +369,7 @@ def _det_jvp(ts: Sequence[Any], _ans: Array, x: Array) -> Array:
     return reduce_sum(cofactors(x) * ts[0], (len(x.shape) - 2, len(x.shape) - 1))
 
 
-det_p = Unary(
+det_p: Unary = Unary(
     "det",
     lambda x: Aval(_checked("det", x)[:-2], x.dtype, x.weak),
     lambda _size, xs, dims, /: (det_p.bind(move_axis(xs[0], dims[0], 0)), 0),

@@ -73,7 +73,7 @@ def lift_all(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
 
 def settle(xs: Sequence[Array]) -> list[Array]:
     """Bring what is neutral to the backend of the others."""
-    home = home_of(*xs) if any(neutral(x) for x in xs) else None  # noqa: C419 - quicker
+    home = home_of(*xs) if any(neutral(x) for x in xs) else None
     if home is None:
         return list(xs)
     # Beside a strong array of its dtype a number may as well be strong, and then it has a home.
@@ -116,7 +116,7 @@ def promote_dtypes(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     """Give any number of operands one dtype."""
     arrays = lift_all(xs, name)
     first = arrays[0].dtype
-    if all(not x.weak and x.dtype is first for x in arrays):  # noqa: C419 - quicker
+    if all(not x.weak and x.dtype is first for x in arrays):
         return arrays
     dtype, weak = dtypes.result_type(*[(x.dtype, x.weak) for x in arrays])
     return settle([convert(x, dtype, weak or x.weak) for x in arrays])

@@ -25,7 +25,7 @@ def threefry2x32(*words: Any) -> Any:
         w if key and not w.shape else jnp.broadcast_to(w, shape)
         for w, key in zip(words, is_key, strict=True)
     ]
-    return hash_p.bind(*full)
+    return hash_p.bind(*full)  # type: ignore[no-untyped-call]
 
 
 ROWS = {
