@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import arrayport as ap
+import arrayport.numpy as anp
 from arrayport.ops import elementwise as ops
 from arrayport.ops import special
 from arrayport.ops.promotion import lift
@@ -146,3 +147,16 @@ def test_complex_log1p_keeps_small_parts():
         ours = complex(ops.log1p(lift(np.array(z))))
         assert ours.real == pytest.approx(exact.real, rel=1e-14, abs=0)
         assert ours.imag == pytest.approx(exact.imag, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_the_power_a_half_is_not_the_square_root_at_minus_zero_and_infinity(jitted):
+    def half(x):
+        return x**0.5
+
+    power = ap.jit(half) if jitted else half
+    x = np.array([-INF, -0.0, 0.0, 4.0, INF, -1.0, NAN])
+    expected = np.array([INF, 0.0, 0.0, 2.0, INF, NAN, NAN])
+    same(power(anp.asarray(x)), expected)
+    same(power(anp.asarray(x[1])), 0.0)
+    assert power(anp.asarray(x, dtype="float32")).dtype == np.float32
