@@ -8,16 +8,18 @@ from typing import Any
 
 from arrayport.control.scanning import scan
 from arrayport.core.array import Array
-from arrayport.core.tree import tree_map
+from arrayport.core.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from arrayport.lax.elementwise import NUMERIC, add, max, min, mul, takes
 from arrayport.ops import products, reductions, structure
 from arrayport.ops.products import dot_general
 from arrayport.ops.promotion import home_of, lift, lift_all
 from arrayport.ops.shapes import concatenate
+from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.sorting import sort
 from arrayport.transforms.batching import vmap
 
 __all__ = [
+    "associative_scan",
     "batch_matmul",
     "dot",
     "map",
@@ -108,6 +110,37 @@ def reduce(
     for _ in first.shape[1:]:
         combine = vmap(combine)
     return scan(lambda carry, x: (combine(carry, x), None), start, folded)[0]
+
+
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """Combine all up to each place of an axis, in logarithmic depth; from it, if `reverse`.
+
+    `fn` takes and gives pytrees like `elems`, works on any extent of the axis, and is associative.
+    Source: ``jax.lax.associative_scan``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport import lax
+    >>> lax.associative_scan(anp.multiply, anp.arange(1, 5))
+    Array([ 1,  2,  6, 24], dtype=int32)
+    """
+    leaves, treedef = tree_flatten(elems)
+    xs = [lift(x, home_of(*leaves), "elems") for x in leaves]
+    axis = range(len(xs[0].shape))[axis]
+    step = -1 if reverse else 1
+    if len({x.shape[axis] for x in xs}) > 1:
+        raise ValueError(f"associative_scan: axis {axis} of the elements differs in extent")
+
+    def turned(xs: Sequence[Array]) -> list[Array]:
+        return [slice_in_dim(x, None, None, step, axis) for x in xs] if reverse else list(xs)
+
+    def combine(a: Any, b: Any) -> Any:
+        out = fn(tree_unflatten(treedef, a), tree_unflatten(treedef, b))
+        return tuple([lift(x) for x in tree_leaves(out)])
+
+    found = reductions.prefixes(combine, tuple(turned(xs)), axis)  # type: ignore[arg-type]
+    return tree_unflatten(treedef, turned(found))
 
 
 def sort_key_val(

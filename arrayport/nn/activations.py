@@ -18,6 +18,7 @@ from arrayport.ops.elementwise import (
     log1p,
     logistic,
     maximum,
+    minimum,
     neg,
     select,
     stop_gradient,
@@ -57,10 +58,6 @@ __all__ = [
 ]
 
 
-def _within(low: float, x: Array, high: float) -> Array:
-    return clamp(constant(low, x), x, constant(high, x))
-
-
 def identity(x: Any) -> Array:
     """Give x as it is."""
     return lift(x)
@@ -79,7 +76,8 @@ def relu(x: Any) -> Array:
 
 def relu6(x: Any) -> Array:
     """Give min(max(x, 0), 6). Source: ``jax.nn.relu6``."""
-    return _within(0, inexact(lift(x, None, "x")), 6)
+    x = inexact(lift(x, None, "x"))
+    return clamp(constant(0, x), x, constant(6, x))
 
 
 def sigmoid(x: Any) -> Array:
@@ -137,9 +135,8 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
 def celu(x: Any, alpha: Any = 1.0) -> Array:
     """Give x if positive, else alpha (exp(x / alpha) - 1). Source: ``jax.nn.celu``."""
     x = inexact(lift(x, None, "x"))
-    return maximum(x, constant(0, x)) + alpha * expm1(
-        select(greater(x, 0), constant(0, x), x) / alpha
-    )
+    up, zero = greater(x, 0), constant(0, x)
+    return select(up, x, zero) + alpha * expm1(select(up, zero, x) / alpha)
 
 
 def selu(x: Any) -> Array:
@@ -235,4 +232,4 @@ def sparse_plus(x: Any) -> Array:
 def sparse_sigmoid(x: Any) -> Array:
     """Give (x + 1) / 2, limited to the range from 0 to 1. Source: ``jax.nn.sparse_sigmoid``."""
     x = inexact(lift(x, None, "x"))
-    return 0.5 * _within(-1, x, 1) + 0.5
+    return 0.5 * minimum(maximum(x + 1.0, constant(0, x)), constant(2, x))

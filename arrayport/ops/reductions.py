@@ -92,8 +92,8 @@ def prefixes(combine: Combine, xs: Pair, axis: int) -> Pair:
     if size > 2:
         before = _part(odd, axis, 0, (size - 1) // 2)
         even = _joined(even, combine(before, _part(xs, axis, 2, None, 2)), axis)
-    merged = [_interleave(e, o, axis) for e, o in zip(even, odd, strict=True)]
-    return merged[0], merged[1]
+    pairs_of = zip(even, odd, strict=True)
+    return tuple([_interleave(e, o, axis) for e, o in pairs_of])  # type: ignore[return-value]
 
 
 def _interleave(even: Array, odd: Array, axis: int) -> Array:
