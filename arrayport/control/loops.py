@@ -9,11 +9,7 @@ from arrayport.control.flat import Counts, Traced, check_same, flatten, settle, 
 from arrayport.control.scanning import scan
 from arrayport.core import dtypes
 from arrayport.core.array import Array, aval_of
-from arrayport.core.errors import (
-    ConcretizationTypeError,
-    NotDifferentiableError,
-    TracerIntegerConversionError,
-)
+from arrayport.core.errors import ConcretizationTypeError, NotDifferentiableError
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program, eval_program
 from arrayport.core.tree import tree_structure, tree_unflatten
@@ -262,5 +258,5 @@ def _known(bound: Array) -> Any:
     """The value of a bound, None if it is traced."""
     try:
         return int(bound)
-    except (ConcretizationTypeError, TracerIntegerConversionError):
+    except ConcretizationTypeError:
         return None
