@@ -63,7 +63,7 @@ def remainder(lib: Lib, x: Raw, y: Raw) -> Raw:
 def power(lib: Lib, x: Raw, y: Raw) -> Raw:
     """Raise to a power; integers to a negative one give 0, or 1 and -1 for these two."""
     xp = lib.xp
-    if x.dtype.kind == "f" and not y.shape and lib.name != "cupy" and y == 0.5:
+    if x.dtype.kind == "f" and getattr(y, "shape", ()) == () and lib.name != "cupy" and y == 0.5:
         # NumPy would take the square root, whose values at -0 and -inf are others
         return xp.where(x == -np.inf, np.inf, xp.sqrt(x) + 0)
     if x.dtype.kind in "fcu":
