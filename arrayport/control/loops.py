@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Counts, Traced, check_same, flatten, settle, split
+from arrayport.control.flat import Counts, Traced, check_same, flatten, trace_carry, split
 from arrayport.control.scanning import scan
 from arrayport.core import dtypes
 from arrayport.core.array import Array, aval_of
@@ -179,7 +179,7 @@ def _while_loop(
 ) -> Any:
     carry, tree = flatten(init_val, "init_val of while_loop")
     whole = tree_structure((init_val,))
-    carry, body = settle(
+    carry, body = trace_carry(
         carry, lambda avals: Traced(body_fun, whole, avals, "an output of body_fun", like=avals)
     )
     avals = [aval_of(x) for x in carry]

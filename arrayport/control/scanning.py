@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Counts, Traced, check_same, flatten, settle, split
+from arrayport.control.flat import Counts, Traced, check_same, flatten, trace_carry, split
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
@@ -240,7 +240,7 @@ def _scan(
             )
         return tuple(out)
 
-    carry, body = settle(
+    carry, body = trace_carry(
         carry, lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals)
     )
     out_c, out_y = tree_unflatten(body.out_tree, list(range(len(body.out_avals))))
