@@ -67,7 +67,9 @@ class Traced:
         return self.program.out_avals
 
 
-def trace_carry(carry: list[Array], trace: Callable[[list[Aval]], Traced]) -> tuple[list[Array], Traced]:
+def trace_carry(
+    carry: list[Array], trace: Callable[[list[Aval]], Traced]
+) -> tuple[list[Array], Traced]:
     """Trace the body of a loop; weak parts of the carry take the types that the body gives."""
     while True:
         traced = trace([aval_of(x) for x in carry])

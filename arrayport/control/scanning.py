@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Counts, Traced, check_same, flatten, trace_carry, split
+from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program

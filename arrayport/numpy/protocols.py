@@ -71,7 +71,6 @@ REDUCTIONS = {
     "logical_or": reductions.any,
 }
 CUMULATIONS = {"add": cumulations.cumsum, "multiply": cumulations.cumprod}
-SPELLED = {"absolute": "abs", "conjugate": "conj", "divide": "true_divide"}
 
 
 def numpy_ufunc(
