@@ -10,6 +10,7 @@ from arrayport.control.loops import fori_loop as fori_loop
 from arrayport.control.loops import while_loop as while_loop
 from arrayport.control.scanning import scan as scan
 from arrayport.core.names import absent
+from arrayport.lax import linalg as linalg
 from arrayport.lax.elementwise import *
 from arrayport.lax.modes import *
 from arrayport.lax.reductions import *

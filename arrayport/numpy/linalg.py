@@ -335,7 +335,10 @@ def matrix_power(a: Any, n: int) -> Array:
     Array([[89, 55],
            [55, 34]], dtype=int32)
     """
-    n = index(n)
+    try:
+        n = index(n)
+    except TypeError:
+        raise TypeError(f"matrix_power: n must be an integer, not {n!r}") from None
     x = arrayed(a, "a")
     _matrices("matrix_power", x, square=True)
     if n < 0:

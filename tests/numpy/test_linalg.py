@@ -185,7 +185,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "three axes": (lambda: L.norm(np.ones((2, 2, 2)), 2), ValueError, "axis="),
     "vector fro": (lambda: L.norm(np.ones(3), "fro"), ValueError, "no vector norm"),
     "matrix 3": (lambda: L.norm(ONES, 3), ValueError, "no matrix norm"),
-    "power": (lambda: L.matrix_power(np.eye(2), 1.5), TypeError, "integer"),
+    "power": (lambda: L.matrix_power(np.eye(2), 1.5), TypeError, "n must be an integer"),
     "UPLO": (lambda: L.eigh(np.eye(2), UPLO="x"), ValueError, "'L' or 'U'"),
     "mode": (lambda: L.qr(ONES, "raw"), ValueError, "'complete'"),
     "lstsq": (lambda: L.lstsq(ONES, np.ones(3)), ValueError, "lstsq needs"),
