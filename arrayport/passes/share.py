@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 from arrayport.core.program import Atom, Eqn, Literal, Program
@@ -42,4 +43,5 @@ def _hashable(params: dict[str, Any]) -> Any:
         hash(key)
     except TypeError:  # what cannot be compared is itself only
         return id(params)
-    return tuple([(k, type(v), v) if type(v) in (int, float, bool) else (k, v) for k, v in key])
+    # 0.0 and -0.0 are equal and so are 1 and True, but not as parameters
+    return tuple([(k, type(v), repr(v)) if isinstance(v, Number) else (k, v) for k, v in key])
