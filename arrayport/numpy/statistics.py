@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong
+from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong, together
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.cumulations import diff
 from arrayport.numpy.elementwise import clip
@@ -71,7 +71,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     >>> anp.array_equal(anp.arange(2), anp.array([0, 1]))
     Array(True, dtype=bool)
     """
-    x, y = promote_dtypes((asarray(a1), asarray(a2)), "array_equal")
+    x, y = promote_dtypes(_compared(a1, a2), "array_equal")
     if x.shape != y.shape:
         return asarray(False)
     same = equal(x, y)
@@ -80,11 +80,17 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
 
 def array_equiv(a1: Any, a2: Any) -> Array:
     """Say whether two arrays broadcast to equal ones. Source: ``numpy.array_equiv``."""
-    x, y = asarray(a1), asarray(a2)
+    x, y = _compared(a1, a2)
     try:
-        return all(equal(x, y))
+        np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return asarray(False)
+    return all(equal(x, y))
+
+
+def _compared(*arrays: Any) -> list[Array]:
+    """Arguments as Arrays; lists and NumPy's arrays go where the others are."""
+    return together(*[np.asarray(a) if isinstance(a, list | tuple) else a for a in arrays])
 
 
 def allclose(
