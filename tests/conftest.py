@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -20,3 +21,15 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
     """Send the work of a test to one backend after the other."""
     with ap.use_backend(request.param):
         yield request.param
+
+
+KEPT = 400  # tests after which JAX forgets what it compiled, which would fill the memory
+_ran = 0
+
+
+def pytest_runtest_teardown() -> None:
+    """Let JAX forget its compiled programs from time to time."""
+    global _ran  # noqa: PLW0603 - a count over the whole run
+    _ran += 1
+    if _ran % KEPT == 0 and "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()

@@ -171,7 +171,7 @@ def cond(
     chosen function only.
 
     >>> cond(True, lambda x: x + 1, lambda x: x - 1, 3)
-    4
+    Array(4, dtype=int32, weak_type=True)
     """
     if operand is not None:
         operands = (operand,)
@@ -195,7 +195,7 @@ def _cond(
     if dtypes.is_complex(value.dtype):
         raise TypeError(f"cond needs a bool or a real number as pred, got {aval_of(value)}")
     if not isinstance(value, Tracer) and is_staging() is EVAL:
-        return (true_fun if value else false_fun)(*operands)
+        return _chosen(true_fun if value else false_fun, operands, "cond")
     if value.dtype != dtypes.bool_:
         value = value != 0
     return _branch(
@@ -213,7 +213,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     Source: `jax.lax.switch`.
 
     >>> switch(5, [lambda x: x, lambda x: -x], 3)
-    -3
+    Array(-3, dtype=int32, weak_type=True)
     """
     if not branches:
         raise ValueError("switch needs at least one branch")
@@ -225,11 +225,22 @@ def _switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) 
     if value.shape != () or not dtypes.is_integer(value.dtype):
         raise TypeError(f"switch needs a scalar integer index, got {aval_of(value)}")
     if not isinstance(value, Tracer) and is_staging() is EVAL:
-        return branches[min(max(int(value), 0), len(branches) - 1)](*operands)
+        taken = branches[min(max(int(value), 0), len(branches) - 1)]
+        return _chosen(taken, operands, "switch")
     value = convert(clamp(0, value, len(branches) - 1), dtypes.int32)
     return _branch(
         value, branches, operands, "switch", [f"branch {i}" for i in range(len(branches))]
     )
+
+
+def _chosen(taken: Callable[..., Any], operands: Any, name: str) -> Any:
+    """Call one branch: it is given Arrays and gives Arrays, as when it is traced."""
+    leaves, tree = flatten(operands, f"an operand of {name}")
+    out = taken(*tree_unflatten(tree, leaves))
+    if isinstance(out, Array):
+        return out
+    outs, out_tree = flatten(out, f"an output of {name}")
+    return tree_unflatten(out_tree, outs)
 
 
 def _branch(
