@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -177,3 +179,46 @@ def test_gradients_of_what_has_none(x):
         ap.grad(anp.argmax)(x)
     with pytest.raises((TypeError, ValueError), match=r"scan|[Ff]orward"):
         ap.grad(lambda v: ap.lax.while_loop(lambda c: c < 10, lambda c: c * 2, v))(1.0)
+
+
+@pytest.mark.parametrize("use", [float, complex, math.sin])
+def test_a_number_that_would_lose_its_derivative(use, x):
+    def f(v):
+        return abs(use(v[0])) * v[1]
+
+    with pytest.raises(errors.ConcretizationTypeError, match="derivative|no value") as caught:
+        ap.grad(f)(x)
+    assert FILE in str(caught.value)
+    with pytest.raises(errors.ConcretizationTypeError):
+        ap.jvp(f, (x,), (x,))
+    with pytest.raises(errors.ConcretizationTypeError):
+        ap.grad(lambda v: v * use(v))(2.0)
+    free = ap.grad(lambda v: abs(use(ap.lax.stop_gradient(v[0]))) * v[1])(x)
+    np.testing.assert_allclose(np.asarray(free), [0, abs(use(1.0)), 0], rtol=1e-6)
+    # Whole numbers carry no derivative, and JAX lets them through too.
+    assert float(ap.grad(lambda v: int(v) * v)(2.5)) == 2.0
+
+
+def test_comparison_with_what_is_no_array(x):
+    assert (x == None) is False  # noqa: E711 - the comparison under test
+    assert x != "a"
+    assert "auto" not in ["b", x]
+
+
+def test_sizes_that_differ_and_shapes_as_two_arguments(backend):  # noqa: ARG001 - made on it
+    with pytest.raises(TypeError, match=r"cannot reshape.*\(6,\).*\(4, 2\)"):
+        anp.arange(6).reshape(4, 2)
+    with pytest.raises(TypeError, match=r"a shape is one argument, such as \(2, 3\)"):
+        anp.zeros(2, 3)
+
+
+def test_a_format_of_many_numbers(x):
+    assert f"{x[1]:.2f}" == "2.00"
+    with pytest.raises(TypeError, match="tolist"):
+        f"{x:.2f}"
+
+
+def test_a_jitted_argument_that_is_no_array(backend):
+    if backend != "jax":  # JAX says it in its own words
+        with pytest.raises(TypeError, match="static_argnums"):
+            ap.jit(lambda s: s)("a")
