@@ -199,7 +199,9 @@ class Jitted:
             return native(*args, **kwargs)
         token = enter(backend)
         try:
-            leaves, tree = flatten(dynamic, "an argument of a jitted function")
+            leaves, tree = flatten(
+                dynamic, "an argument of a jitted function that is not static (static_argnums)"
+            )
             program, captured, out_tree = self.staged(statics, leaves, tree, backend)
             if (
                 fast_key is not None

@@ -149,7 +149,8 @@ class Array(Methods):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
-            f"an Array cannot change: write x = x.at[{_shown(key)}].set(...) ({user_line()})"
+            f"an Array cannot change: write x = x.at[{_shown(key)}].set({_shown(value)}) "
+            f"({user_line()})"
         )
 
     def __delitem__(self, key: Any) -> None:
@@ -190,17 +191,13 @@ class Array(Methods):
         return int(_scalar(self, self.concrete(ConcretizationTypeError, "a Python int"), "int"))
 
     def __float__(self) -> float:
-        return float(
-            _scalar(self, self.concrete(ConcretizationTypeError, "a Python float"), "float")
-        )
+        return float(_scalar(self, _unwatched(self, "a Python float"), "float"))
 
     def __complex__(self) -> complex:
-        return complex(
-            _scalar(self, self.concrete(ConcretizationTypeError, "a Python complex"), "complex")
-        )
+        return complex(_scalar(self, _unwatched(self, "a Python complex"), "complex"))
 
     def __index__(self) -> int:
-        raw = self.concrete(TracerIntegerConversionError, "a Python index")
+        raw = self.concrete(TracerIntegerConversionError, "a Python integer")
         return home(raw).to_numpy(raw).__index__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -252,7 +249,12 @@ class Array(Methods):
         return self
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and not self.shape else str(self)
+        if spec and self.shape:
+            raise TypeError(
+                f"the format {spec!r} is of a number, this is {aval_of(self)}: format its elements "
+                "(x.tolist()), or numpy.round(x, decimals)"
+            )
+        return format(self.item(), spec) if spec else str(self)
 
     def __str__(self) -> str:
         return repr(self) if _traced(self) else str(self.__array__())
@@ -321,7 +323,8 @@ ADVICE: dict[type[Exception], str] = {
         "use lax.cond, lax.while_loop or numpy.where, or make the argument static (static_argnums)"
     ),
     TracerIntegerConversionError: (
-        "index with the array itself, or make the argument static (static_argnums)"
+        "make a size the argument of a static parameter (static_argnums), loop by lax.fori_loop, "
+        "index with the array itself"
     ),
     TracerArrayConversionError: (
         "use the function of the same name in arrayport.numpy, or arrayport.pure_callback"
@@ -338,6 +341,18 @@ def no_value(x: Array, error: type[Exception], use: str) -> Exception:
         f"a traced array of {aval_of(x)} was used as {use} at {user_line()}, but it has no "
         f"value yet: {advice}"
     )
+
+
+def _unwatched(x: Array, use: str) -> Any:
+    """The raw value for a number that no derivative could follow, so `x` must not be traced."""
+    raw = x.concrete(ConcretizationTypeError, use)
+    if isinstance(x, Tracer) or _traced(x):
+        raise ConcretizationTypeError(
+            f"a traced array of {aval_of(x)} was used as {use} at {user_line()}, which would lose "
+            "its derivative: use arrayport.numpy's functions rather than math's, or take the float "
+            "of lax.stop_gradient(x)"
+        )
+    return raw
 
 
 def home(raw: Any) -> backends.Backend:
@@ -371,4 +386,6 @@ def _scalar(x: Array, raw: Any, kind: str) -> Any:
 
 
 def _shown(key: Any) -> str:
-    return repr(key) if isinstance(key, int | str | slice | tuple | type(Ellipsis)) else "..."
+    return (
+        repr(key) if isinstance(key, int | float | str | slice | tuple | type(Ellipsis)) else "..."
+    )

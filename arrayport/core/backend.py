@@ -183,7 +183,11 @@ def _find(cls: type) -> Backend | None:
 @cache
 def default_backend() -> Backend:
     """The backend that ARRAYPORT_BACKEND names (read once), else the best present."""
-    return get(os.environ.get("ARRAYPORT_BACKEND") or _best())
+    wanted = os.environ.get("ARRAYPORT_BACKEND")
+    try:
+        return get(wanted or _best())
+    except BackendNotFoundError as e:
+        raise BackendNotFoundError(f"ARRAYPORT_BACKEND={wanted}: {e}") from e
 
 
 def _best() -> str:

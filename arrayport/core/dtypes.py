@@ -111,9 +111,11 @@ def _refusal(dtype: Any) -> TypeError:
     if isinstance(dtype, np.dtype) and dtype.newbyteorder("=") in _KINDS:
         native = dtype.newbyteorder("=").name
         return TypeError(f"dtype {dtype.str!r} has a foreign byte order: use .astype({native!r})")
+    shape = f"; a shape is one argument, such as (2, {dtype})" if isinstance(dtype, int) else ""
     return TypeError(
         f"{dtype!r} is not a supported dtype: use bool, int8 to int64, uint8 to uint64, float16, "
         "bfloat16, float32, float64, complex64, complex128, or a narrow int or float of ml_dtypes"
+        + shape
     )
 
 

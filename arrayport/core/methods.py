@@ -102,9 +102,13 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         return hooks.operators.right_shift(other, self)
 
     def __eq__(self, other: object) -> Array:  # type: ignore[override]
+        if other is None or type(other) is str:
+            return NotImplemented  # so that Python answers False, as for JAX's arrays
         return hooks.operators.equal(self, other)
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
+        if other is None or type(other) is str:
+            return NotImplemented
         return hooks.operators.not_equal(self, other)
 
     def __lt__(self, other: Any) -> Array:

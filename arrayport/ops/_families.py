@@ -104,7 +104,7 @@ def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
                         out if type(out) is ndarray else np.asarray(out), x.weak and keeps_weak
                     )
         if not isinstance(x, Array):
-            x = lift(x, None, prim.name)
+            x = lift(x, None, f"the operand of {prim.name}")
         return prim.apply(inexact(x) if floating else x, NO_PARAMS)
 
     return _named(op, prim.name)

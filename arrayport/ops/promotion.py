@@ -44,10 +44,8 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
     found = backends.by_type(type(x))
     if found is not None:
         return Array(x, found.weak(x))
-    raise TypeError(
-        f"{name} must be an array or a number, not {type(x).__name__}: convert it with "
-        "arrayport.numpy.asarray"
-    )
+    advice = ": convert it with arrayport.numpy.asarray" if isinstance(x, list | tuple) else ""
+    raise TypeError(f"{name} must be an array or a number, not {type(x).__name__}{advice}")
 
 
 def from_host(host: np.ndarray[Any, Any], home: backends.Backend | None = None) -> Array:

@@ -162,6 +162,12 @@ def _is_none(x: Any) -> bool:
     return x is None
 
 
+def _argument(args: Any, kwargs: Any, i: int) -> str:
+    """Where the leaf i of the arguments is, such as args[1]['weights']."""
+    place, *path = tree_flatten_with_path((args, kwargs))[0][i][0]
+    return ("args", "kwargs")[place.idx] + keystr(tuple(path))
+
+
 def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[BatchTrace, Any, Any]:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise ValueError(
@@ -182,19 +188,17 @@ def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[Bat
             continue
         rank = len(x.shape)
         if not isinstance(axis, int) or not -rank <= axis < rank:
-            path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
             raise ValueError(
-                f"vmap cannot map axis {axis} (in_axes) of argument {path}, which has shape "
-                f"{x.shape}"
+                f"vmap cannot map axis {axis} (in_axes) of {_argument(args, kwargs, i)}, which has "
+                f"shape {x.shape}"
             )
         dims.append(axis % rank)
         if size is None:
             size = x.shape[axis]
         elif x.shape[axis] != size:
-            path = keystr(tree_flatten_with_path((args, kwargs))[0][i][0])
             raise ValueError(
-                f"vmap got mapped axes of unequal sizes: argument {path} has {x.shape[axis]} where "
-                f"others have {size}"
+                f"vmap got mapped axes of unequal sizes: {_argument(args, kwargs, i)} has "
+                f"{x.shape[axis]} where others have {size}"
             )
     if size is None:
         raise ValueError(

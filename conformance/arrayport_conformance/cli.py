@@ -68,7 +68,7 @@ def _doctor(options: argparse.Namespace) -> int:
         print(json.dumps(found, indent=2))
         return AGREES
     print(f"arrayport {found['arrayport']}, Python {found['python']}, {found['platform']}")
-    x64 = "on" if found["enable_x64"] else "off"
+    x64 = "on" if found["enable_x64"] else 'off (config.update("enable_x64", True) turns them on)'
     print(f"default backend: {found['default backend']}; 64-bit types: {x64}\n")
     print_table(
         ("backend", "state", "version", "devices", "to do"),
@@ -162,9 +162,10 @@ def _print_report(report: verify.Report) -> None:
         )
     for reason in dict.fromkeys(run.detail for run in report.runs if run.verdict == "skipped"):
         print(f"\nno gradient: {reason}")
-    for run in report.runs:
-        if run.verdict == "failed":
-            print(f"\n{run.backend} {run.kind} failed: {run.detail}")
+    failed = [run for run in report.runs if run.verdict == "failed"]
+    for detail in dict.fromkeys(run.detail for run in failed):
+        same = ", ".join(f"{r.backend} {r.kind}" for r in failed if r.detail == detail)
+        print(f"\n{same} failed: {detail}")
     if report.agrees:
         print("\nevery backend agrees")
     else:

@@ -13,7 +13,7 @@ from typing import Any
 from arrayport.core import backend as backends
 from arrayport.core.backend import Backend, Refusal
 from arrayport.core.config import config
-from arrayport.core.errors import ArrayportError
+from arrayport.core.errors import ArrayportError, BackendNotFoundError
 from arrayport.core.primitive import REGISTRY, Holder, Primitive
 
 ARRAY_LIBRARIES = {"numpy": "numpy", "jax": "jax", "cupy": "cupy", "cupy-sim": "numpy"}
@@ -105,13 +105,21 @@ def _version(*distributions: str) -> str:
     return ""
 
 
+def _default() -> str:
+    """Name the default backend, or say why there is none: a wrong ARRAYPORT_BACKEND."""
+    try:
+        return backends.ambient().name
+    except BackendNotFoundError as e:
+        return f"none, {e}"
+
+
 def installation() -> dict[str, Any]:
     """Return all of it, as what `json.dump` takes."""
     return {
         "arrayport": _version("arrayport"),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "default backend": backends.ambient().name,
+        "default backend": _default(),
         "enable_x64": config.enable_x64,
         "backends": [asdict(state) for state in backend_states()],
         "packages": [asdict(state) for state in package_states()],

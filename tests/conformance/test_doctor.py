@@ -13,6 +13,7 @@ import pytest
 from arrayport_conformance import doctor
 from arrayport_conformance.cli import main
 
+from arrayport.core import backend as backends
 from arrayport.core.array import Aval
 from arrayport.core.primitive import REGISTRY, Primitive
 
@@ -36,6 +37,20 @@ def test_what_is_missing_comes_with_the_line_that_installs_it():
         assert states["jax"].advice == 'pip install "arrayport[jax]"'
     else:
         assert states["jax"].version == metadata.version("jax")
+
+
+def test_a_wrong_default_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ARRAYPORT_BACKEND", "torch")
+    backends.default_backend.cache_clear()
+    try:
+        assert main(["doctor"]) == 0
+    finally:
+        backends.default_backend.cache_clear()
+    assert "default backend: none, ARRAYPORT_BACKEND=torch: backend 'torch' is unknown" in (
+        capsys.readouterr().out
+    )
 
 
 def test_json(capsys: pytest.CaptureFixture[str]):

@@ -46,7 +46,7 @@ def test_lax_does_not_promote(x):
 def test_dtypes_that_are_none(x):
     with pytest.raises(TypeError, match="object"):
         x.astype(object)
-    with pytest.raises(TypeError, match="array or a number"):
+    with pytest.raises(TypeError, match="operand of sin must be an array or a number"):
         anp.sin("three")
     with pytest.raises(TypeError, match=r"list|asarray"):
         anp.sin([1.0, 2.0])
@@ -186,7 +186,7 @@ def test_a_number_that_would_lose_its_derivative(use, x):
     def f(v):
         return abs(use(v[0])) * v[1]
 
-    with pytest.raises(errors.ConcretizationTypeError, match="derivative|no value") as caught:
+    with pytest.raises(errors.ConcretizationTypeError, match=r"derivative|no value") as caught:
         ap.grad(f)(x)
     assert FILE in str(caught.value)
     with pytest.raises(errors.ConcretizationTypeError):

@@ -12,7 +12,7 @@ import numpy as np
 
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device
-from arrayport.core.primitive import Holder, Primitive
+from arrayport.core.primitive import ERRORS, Holder, Primitive
 from arrayport.core.program import Program, Var, inner_programs
 from arrayport_backends.jax.faults import CAUGHT, not_numpy, translated
 from arrayport_backends.jax.leaves import RAW, host, wrap
@@ -45,6 +45,9 @@ class JaxBackend(Backend):
             out = (kept or self.kept(prim, params))(*raws)
         except CAUGHT as error:
             raise translated(error) from error
+        except ERRORS:
+            prim.abstract(*args, **params)  # says what is wrong with the operands, if anything
+            raise
         return [wrap(raw) for raw in out] if prim.many else Array(out, out.weak_type)
 
     def lowered(self, prim: Primitive) -> Callable[..., Any]:
@@ -92,7 +95,8 @@ class JaxBackend(Backend):
     def concrete(self, raw: Any) -> Any:
         """Give an array itself, of a tracer the value that it stands for, else None."""
         traced = isinstance(raw, jax.core.Tracer)
-        return raw.to_concrete_value() if traced else raw
+        value = raw.to_concrete_value() if traced else raw
+        return value if value is None or self.owns(type(value)) else jnp.asarray(value)
 
     def devices(self) -> list[Device]:
         """List JAX's devices, those of its default platform first, then the CPU."""

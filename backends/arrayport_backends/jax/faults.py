@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 FAULTS: dict[type[Exception], tuple[type[Exception], str]] = {
     theirs.TracerBoolConversionError: (ours.TracerBoolConversionError, "a truth value"),
-    theirs.TracerIntegerConversionError: (ours.TracerIntegerConversionError, "a Python index"),
+    theirs.TracerIntegerConversionError: (ours.TracerIntegerConversionError, "a Python integer"),
     theirs.TracerArrayConversionError: (ours.TracerArrayConversionError, "a NumPy array"),
     theirs.NonConcreteBooleanIndexError: (ours.NonConcreteBooleanIndexError, "a boolean index"),
     theirs.ConcretizationTypeError: (ours.ConcretizationTypeError, "a Python value"),
