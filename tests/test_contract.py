@@ -392,7 +392,14 @@ def test_default_integers(run, wide):
     with ap.config.override("enable_x64", wide):
         x = anp.arange(3.0)
         products = run(anp.cumulative_prod)(anp.asarray(np.int8([50, 50, 2])))
-        found = run(anp.searchsorted)(x, x), run(anp.digitize)(x, x), products
+        places = anp.asarray(np.int8([5]))
+        row, column = run(lambda i: anp.unravel_index(i, (2, 4)))(places)
+        flat = run(lambda i: anp.ravel_multi_index((i, i), (9, 9), mode="clip"))(places)
+        found = (
+            *(run(anp.searchsorted)(x, x), run(anp.digitize)(x, x)),
+            *(products, row, column, flat),
+        )
+        assert [int(i) for i in (row[0], column[0], flat[0])] == [1, 1, 50]
         assert {f.dtype.name for f in found} == {"int64" if wide else "int32"}
         np.testing.assert_array_equal(host(products), [50, 2500, 5000])
 

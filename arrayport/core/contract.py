@@ -281,12 +281,18 @@ CONTRACT = (
     ),
     Row(
         "default_integers",
-        "the dtype of searchsorted, digitize, and cumulative_prod of narrow signed integers",
+        "the dtype of searchsorted, digitize, unravel_index, and cumulative_prod of narrow integers",
         "the default integer: int32, int64 while 64-bit types are on",
         STANDARD,
-        "its words are the default array index type, and the default integer; JAX has int32, int8",
+        "its words are the default array index type and the default integer; JAX keeps narrow ones",
         EVERYWHERE,
-        ("numpy.searchsorted", "numpy.digitize", "numpy.cumulative_prod"),
+        (
+            "numpy.searchsorted",
+            "numpy.digitize",
+            "numpy.unravel_index",
+            "numpy.ravel_multi_index",
+            "numpy.cumulative_prod",
+        ),
     ),
     # ---- derivatives
     Row(

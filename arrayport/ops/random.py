@@ -101,9 +101,9 @@ def check_key(key: Any, name: str) -> Array:
     need = f"{name} needs a key, a uint32 array of shape (2,) such as random.PRNGKey(0) gives"
     if not hasattr(key, "dtype") or not hasattr(key, "shape"):
         raise TypeError(f"{need}, not {key!r}")
-    if str(key.dtype).startswith("key<"):
-        raise TypeError(f"{need}, not a typed key: take its bits with jax.random.key_data(key)")
     if key.dtype != dtypes.uint32 or key.shape[-1:] != (2,):
+        if str(key.dtype).startswith("key<"):
+            raise TypeError(f"{need}, not a typed key: take its bits by jax.random.key_data(key)")
         raise TypeError(f"{need}, not {key.dtype} of shape {key.shape}")
     if len(key.shape) > 1:
         raise ValueError(

@@ -52,20 +52,16 @@ UNARY_FLOAT = [
     "sinc",
     "deg2rad",
     "rad2deg",
-    "degrees",
-    "radians",
     "rint",
     "fabs",
 ]
 UNARY_ANY = [
     "abs",
-    "absolute",
     "negative",
     "positive",
     "square",
     "sign",
     "conj",
-    "conjugate",
     "real",
     "imag",
     "isnan",
@@ -75,7 +71,6 @@ UNARY_ANY = [
     "ceil",
     "trunc",
     "round",
-    "around",
     "reciprocal",
     "isreal",
     "iscomplex",
@@ -86,7 +81,6 @@ BINARY = [
     "subtract",
     "multiply",
     "divide",
-    "true_divide",
     "maximum",
     "minimum",
     "fmax",
@@ -109,7 +103,6 @@ BINARY = [
     "heaviside",
     "fmod",
     "remainder",
-    "mod",
     "floor_divide",
     "float_power",
     "isclose",
@@ -127,8 +120,6 @@ REDUCTIONS = [
     "prod",
     "max",
     "min",
-    "amax",
-    "amin",
     "mean",
     "std",
     "var",
@@ -146,12 +137,12 @@ def case(name: str, *args: Any, **kwargs: Any) -> Case:
 
 
 CASES: list[Case] = [
-    *[case(name, x) for name in UNARY_FLOAT for x in (F, I, H)],
-    *[case(name, x) for name in UNARY_ANY for x in (F, I, 1.5)],
-    *[case(name, x) for name in UNARY_POSITIVE for x in (1 + P, U, SPECIAL)],
-    *[case(name, x, y) for name in BINARY for x, y in ((F, G), (I, P), (P, 2.0))],
-    *[case(name, I, y) for name in BINARY_INTEGER for y in (U, S * 0 + 2, 3)],
-    *[case(name, x) for name in REDUCTIONS for x in (F, T, U)],
+    *[case(name, x) for name in UNARY_FLOAT for x in (I, H)],
+    *[case(name, x) for name in UNARY_ANY for x in (I, 1.5)],
+    *[case(name, x) for name in UNARY_POSITIVE for x in (U, SPECIAL)],
+    *[case(name, x, y) for name in BINARY for x, y in ((I, P), (P, 2.0))],
+    *[case(name, I, y) for name in BINARY_INTEGER for y in (U, 3)],
+    *[case(name, x) for name in REDUCTIONS for x in (F, U)],
     *[case(name, F, axis=1, keepdims=True) for name in REDUCTIONS],
     *[case(name, T, axis=(0, -1)) for name in REDUCTIONS],
     *[case(name, N, axis=axis) for name in NAN_REDUCTIONS for axis in (None, 0)],
@@ -533,6 +524,17 @@ CASES: list[Case] = [
     case("allclose", F, F * 1.000001),
     case("ptp", F, axis=0),
     case("fill_diagonal", F, 1.0, inplace=False),
+    case("insert", G, 1, 9.0),
+    case("insert", F, np.array([0, 2]), F[:2], axis=0),
+    case("insert", F, 1, np.array([7.0, 8.0, 9.0], np.float32), axis=1),
+    case("gcd", I, U),
+    case("lcm", I, U),
+    case("unwrap", 4 * F, axis=1),
+    case("unwrap", I, period=5),
+    case("unravel_index", I + 9, (4, 5)),
+    case("ravel_multi_index", (I % 3, U % 4), (3, 4)),
+    case("ravel_multi_index", (I, U), (3, 4), mode="clip"),
+    case("ix_", I[0], I[1]),
     case("piecewise", F, [F > 0], [1.0, -1.0]),
 ]
 # Weak here by our rule that an answer is weak if all operands are, strong in JAX.
@@ -591,3 +593,30 @@ def test_equals_jax(number: int, backend: str) -> None:
         np.testing.assert_allclose(
             a.astype(b.dtype), b, rtol=tolerance, atol=tolerance if b.dtype.kind in "fc" else 0
         )
+
+
+def test_two_names_of_one_function() -> None:
+    aliases = {
+        "abs": ["absolute"],
+        "acos": ["arccos"],
+        "acosh": ["arccosh"],
+        "asin": ["arcsin"],
+        "asinh": ["arcsinh"],
+        "atan": ["arctan"],
+        "atan2": ["arctan2"],
+        "atanh": ["arctanh"],
+        "bitwise_not": ["invert", "bitwise_invert"],
+        "conj": ["conjugate"],
+        "deg2rad": ["radians"],
+        "divide": ["true_divide"],
+        "left_shift": ["bitwise_left_shift"],
+        "max": ["amax"],
+        "min": ["amin"],
+        "power": ["pow"],
+        "rad2deg": ["degrees"],
+        "remainder": ["mod"],
+        "right_shift": ["bitwise_right_shift"],
+        "round": ["around"],
+    }
+    for name, others in aliases.items():
+        assert all(getattr(anp, other) is getattr(anp, name) for other in others), name

@@ -194,6 +194,11 @@ def wide():
         yield
 
 
+def distance(got, want):
+    """Measure the largest error against the size of the values."""
+    return np.abs(got - want).max() / (1 + np.abs(want).max())
+
+
 def wrong(start, backend, ways):
     """Describe the programs of a group of seeds that differ from JAX's own on a backend."""
     bad = []
@@ -206,9 +211,13 @@ def wrong(start, backend, ways):
             for way in ways:
                 f = ap.jit(ours) if way == "jit" else ours
                 got = np.asarray(f(ap.numpy.asarray(x)))
-                error = np.abs(got - want).max() / (1 + np.abs(want).max())
-                if not error < 1e-8:
-                    bad.append(f"seed {seed} {way}: {name}: error {error:.2e}")
+                if distance(got, want) < 1e-8:
+                    continue
+                # JAX before 0.12 errs under jit for some custom_jvp functions: op by op decides.
+                with jax.disable_jit():
+                    slow = np.asarray(theirs(jax.numpy.asarray(x)))
+                if not distance(got, slow) < 1e-8:
+                    bad.append(f"seed {seed} {way}: {name}: error {distance(got, slow):.2e}")
     return "\n".join(bad)
 
 

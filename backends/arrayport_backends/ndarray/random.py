@@ -23,10 +23,14 @@ def threefry2x32(lib: Lib, *words: Any) -> list[Any]:
     xp = lib.xp
     first, second, high, low = words
     shape = common_shape(*[w.shape for w in words])
-    if lib.name == "numpy" and prod(shape) <= FEW:
-        each = zip(*[xp.broadcast_to(w, shape).ravel().tolist() for w in words], strict=True)
-        pairs = xp.array([_hashed(*four) for four in each], xp.uint32).reshape(-1, 2)
-        return [pairs[:, i].reshape(shape) for i in range(2)]
+    size = prod(shape)
+    if lib.name == "numpy" and size <= FEW:
+        each = [
+            [w.item()] * size if w.size == 1 else xp.broadcast_to(w, shape).ravel().tolist()
+            for w in words
+        ]
+        pairs = [_hashed(*four) for four in zip(*each, strict=True)]
+        return [xp.array([pair[i] for pair in pairs], xp.uint32).reshape(shape) for i in range(2)]
     third = first ^ second ^ PARITY
     keys = [xp.broadcast_to(k, shape) if k.ndim else k for k in (first, second, third)]
     outs = xp.empty(shape, xp.uint32), xp.empty(shape, xp.uint32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayport_conformance.catalogue.rows import FLOATS, B, I, Row, X, case
+from arrayport_conformance.catalogue.rows import FLOATS, B, I, Row, X, add, case, rows
 
 
 def step(carry: Any, x: Any) -> tuple[Any, Any]:
@@ -51,6 +51,12 @@ ROWS = (
         FLOATS,
         16,
         forward_only=FORWARD_ONLY,
+    ),
+    *rows(
+        "lax.associative_scan",
+        (case(add, X(5)), case(add, X(4), reverse=True), case(add, X(2, 3), axis=1)),
+        ulps=8,
+        of_largest=True,
     ),
     Row("lax.map", (case(shrink, X(3, 2)),), FLOATS),
 )

@@ -245,6 +245,7 @@ ROWS = (
     Row("lax.nextafter", same(APART), FLOATS, not_differentiable="it counts numbers, not space"),
     Row("numpy.modf", one(NONZERO), FLOATS),
     Row("numpy.nan_to_num", one(), FLOATS, special=True),
+    *rows("numpy.gcd numpy.lcm", two(), dtypes=("int32", "uint8"), not_differentiable=BITS),
     # ---- neural activations
     *rows(
         "nn.relu nn.sigmoid nn.softplus nn.silu nn.swish nn.elu nn.gelu nn.leaky_relu nn.selu "

@@ -64,7 +64,8 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "it describes dimensions, in Python: tests/ops",
-        "lax.ConvDimensionNumbers lax.GatherDimensionNumbers lax.ScatterDimensionNumbers "
+        "lax.ConvDimensionNumbers lax.GatherDimensionNumbers lax.GatherScatterMode lax.Precision "
+        "lax.RoundingMethod lax.ScatterDimensionNumbers "
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
     ),
     **_for(
@@ -79,6 +80,6 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "it calls a function that it is given, of rows of the catalogue",
-        "numpy.fromfunction numpy.piecewise",
+        "numpy.apply_over_axes numpy.fromfunction numpy.piecewise numpy.vectorize",
     ),
 }

@@ -14,6 +14,7 @@ from arrayport_conformance.catalogue.rows import (
     X,
     add,
     case,
+    double,
     rows,
 )
 
@@ -121,6 +122,12 @@ ROWS = (
         (case(X(2, 3), axis=1), case(X(4), reverse=True)),
         ulps=32,
         of_largest=True,
+    ),
+    Row("numpy.unwrap", (case(X(5)), case(X(2, 4), axis=0)), FLOATS, 16, of_largest=True),
+    Row(
+        "numpy.apply_along_axis",
+        (case(double, 1, X(2, 3)), case(double, 0, X(2, 3))),
+        FLOATS,
     ),
     Row("lax.reduce", (case(X(2, 3), X(fixed=True), add, (1,)),), FLOATS, 8, of_largest=True),
     # ---- neural

@@ -164,6 +164,11 @@ def add(x: Any, y: Any) -> Any:
     return x + y
 
 
+def double(x: Any) -> Any:
+    """Double: for rows that take a function."""
+    return x * 2
+
+
 def _is_operand(x: Any) -> bool:
     return isinstance(x, Operand) or not isinstance(x, list | tuple | dict)
 
