@@ -281,7 +281,7 @@ CONTRACT = (
     ),
     Row(
         "default_integers",
-        "the dtype of searchsorted, digitize, unravel_index, and cumulative_prod of narrow integers",
+        "the dtype of searchsorted, digitize, unravel_index, cumulative_prod of narrow integers",
         "the default integer: int32, int64 while 64-bit types are on",
         STANDARD,
         "its words are the default array index type and the default integer; JAX keeps narrow ones",
