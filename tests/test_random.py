@@ -170,7 +170,9 @@ def test_closed_forms(name: str, dtype: Any, x64: bool) -> None:
             for part in (np.real, np.imag):
                 np.testing.assert_allclose(part(found), part(expected), rtol=5e-7)
         else:
-            same(found, expected, ulps=3)
+            # Before 0.12, JAX's logarithms of float64 were some dozens of ulps off.
+            old = dtype != "float16" and x64 and jax.__version_info__ < (0, 12)
+            same(found, expected, ulps=100 if old else 3)
 
 
 def test_truncated_normal() -> None:

@@ -400,6 +400,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     edges = asarray(bins)
     if edges.shape:
         return edges
+    count = int(edges) if isinstance(bins, Array) else int(bins)
     x = strong(inexact(ravel(a)))
     if range is None:
         low, high = (min(x), max(x)) if x.size else (asarray(0.0), asarray(1.0))
@@ -407,7 +408,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         low, high = (convert(lift(v), x.dtype) for v in range)
     flat = equal(low, high)
     low, high = select(flat, low - 0.5, low), select(flat, high + 0.5, high)
-    return linspace(low, high, int(edges) + 1, dtype=x.dtype)
+    return linspace(low, high, count + 1, dtype=x.dtype)
 
 
 def histogram(

@@ -127,20 +127,18 @@ def reshape(x: Array, shape: Sequence[int]) -> Array:
     if -1 in shape:
         rest = -prod(shape)
         shape = tuple((x.size // rest if rest else 0) if n == -1 else n for n in shape)
-    return x if x.shape == shape else reshape_p.apply(x, {"shape": shape})
-
-
-def _reshape_abstract(x: Aval, shape: Shape) -> Aval:
-    if prod(shape) != prod(x.shape):
+    if x.shape == shape:
+        return x
+    if prod(shape) != prod(x.shape):  # here, for JAX would say so only when it compiles
         raise TypeError(
             f"cannot reshape an array of shape {x.shape} into {shape}: the sizes differ"
         )
-    return Aval(shape, x.dtype, x.weak)
+    return reshape_p.apply(x, {"shape": shape})
 
 
 reshape_p = Unary(
     "reshape",
-    _reshape_abstract,
+    lambda x, shape: Aval(shape, x.dtype, x.weak),
     lambda n, xs, dims, /, shape: (reshape(move_axis(xs[0], dims[0], 0), (n, *shape)), 0),
     transposes=(lambda g, x, shape: reshape(g, x.shape),),  # noqa: ARG005 - a rule takes all parameters
 )

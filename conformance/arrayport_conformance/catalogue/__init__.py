@@ -15,7 +15,7 @@ from arrayport_conformance.catalogue import (
     shapes,
     sorting,
 )
-from arrayport_conformance.catalogue.exclusions import EXCLUDED
+from arrayport_conformance.catalogue.exclusions import EXCLUDED, NEWER
 from arrayport_conformance.catalogue.rows import Row
 
 FAMILIES = (
@@ -33,4 +33,4 @@ FAMILIES = (
 )
 ROWS: tuple[Row, ...] = tuple(row for family in FAMILIES for row in family.ROWS)
 
-__all__ = ["EXCLUDED", "FAMILIES", "ROWS", "Row"]
+__all__ = ["EXCLUDED", "FAMILIES", "NEWER", "ROWS", "Row"]

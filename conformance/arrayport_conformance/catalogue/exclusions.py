@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import metadata
+from importlib.util import find_spec
 
 
 def _for(reason: str, names: str) -> dict[str, str]:
@@ -83,3 +85,11 @@ EXCLUDED: Mapping[str, str] = {
         "numpy.apply_over_axes numpy.fromfunction numpy.piecewise numpy.vectorize",
     ),
 }
+
+# What JAX before 0.12 lacks, or computes otherwise: not compared where such a JAX is installed.
+SINCE_0_12 = (
+    ["numpy.minmax", "numpy.top_k", "numpy.tri", "numpy.sign", "lax.sign", "random.exponential"]
+    if find_spec("jax") and metadata.version("jax").split(".")[:2] < ["0", "12"]
+    else []
+)
+NEWER = frozenset(SINCE_0_12)
