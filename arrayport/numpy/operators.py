@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from arrayport.core.array import Array
+from arrayport.core.dtypes import canonicalize
 from arrayport.core.names import absent
 from arrayport.numpy.creation import astype, copy
 from arrayport.numpy.cumulations import cumprod, cumsum
@@ -145,6 +147,7 @@ __all__ = [
     "transpose",
     "true_divide",
     "var",
+    "view",
 ]
 
 flatten = ravel
@@ -155,6 +158,16 @@ def array_namespace(api_version: str | None = None) -> Any:
     if api_version not in {None, "2021.12", "2022.12", "2023.12", "2024.12"}:
         raise ValueError(f"api_version {api_version!r} is unknown: use '2024.12' or leave it out")
     return sys.modules[__package__]
+
+
+def view(x: Array, dtype: Any = None) -> Array:
+    """Give x where `dtype` is its own; NotImplementedError for bits read as another dtype."""
+    if dtype is not None and canonicalize(dtype) != x.dtype:
+        raise NotImplementedError(
+            f"an Array's bits cannot be read as another dtype: x.astype({str(dtype)!r}) casts the "
+            "values, numpy.asarray(x).view(...) reads the bits of a known array"
+        )
+    return x
 
 
 if not TYPE_CHECKING:

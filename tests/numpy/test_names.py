@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.core.names import NAMES, known
+from arrayport.numpy import operators
 
 MODULES = [name for name in NAMES if name not in {"", "numpy.fft"}]
 # Arguments of JAX's with no meaning here yet: sharding, XLA's accuracy modes, what 0.12 brought.
@@ -125,6 +128,17 @@ def same(a: Any, b: Any) -> bool:
     return (a is inspect.Parameter.empty) == (b is inspect.Parameter.empty)
 
 
+def test_every_operator_that_arrays_call_is_there() -> None:
+    core = Path(ap.__file__).parent / "core"
+    called = {
+        name
+        for file in core.glob("*.py")
+        for name in re.findall(r"hooks\.operators\.(\w+)", file.read_text("utf-8"))
+    }
+    assert len(called) > 50
+    assert {name for name in called if not hasattr(operators, name)} == set()
+
+
 def test_scalar_types_make_arrays_and_are_dtypes() -> None:
     x = anp.float32(1.5)
     assert isinstance(x, ap.Array)
@@ -142,3 +156,11 @@ def test_constants() -> None:
     assert anp.inf > 1e308
     assert anp.nan != anp.nan
     assert anp.newaxis is None
+
+
+@pytest.mark.usefixtures("backend")
+def test_view_as_another_dtype_is_refused_with_the_idiom() -> None:
+    x = anp.ones(2)
+    assert x.view("float32") is x
+    with pytest.raises(NotImplementedError, match=r"x\.astype\('int32'\) casts"):
+        x.view("int32")
