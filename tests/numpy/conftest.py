@@ -66,6 +66,8 @@ def converted(args: Any) -> Any:
 def expected(case: Any) -> list[Any] | None:
     """Ask the reference, once for all backends; None where NumPy stands in and cannot say."""
     name, args, kwargs = case
+    if reference is not np and not hasattr(reference, name):
+        pytest.skip(f"the installed jax.numpy has no {name}")
     if id(case) not in _expected:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
