@@ -73,10 +73,12 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
 
     >>> import arrayport.numpy as anp
     >>> anp.unravel_index(5, (2, 3))
-    (Array(1, dtype=int32), Array(2, dtype=int32))
+    (Array(1, dtype=int32, weak_type=True), Array(2, dtype=int32, weak_type=True))
     """
     extents = shape_of(shape)
-    flat = convert(arrayed(indices, "indices"), dtypes.default_int())
+    flat = arrayed(indices, "indices")
+    if not dtypes.is_integer(flat.dtype):
+        raise TypeError(f"indices of unravel_index must be integers, not {flat.dtype}")
     total = prod(extents)
     flat = clamp(0, select(flat < 0, flat + total, flat), max(total - 1, 0))
     out: list[Array] = []
@@ -104,8 +106,9 @@ def ravel_multi_index(
         raise ValueError(
             f"ravel_multi_index got {len(multi_index)} indices for {len(extents)} axes"
         )
-    known = dtypes.default_int() if dtype is None else dtypes.canonicalize(dtype)
-    places = [convert(x, known) for x in promote_dtypes(list(multi_index), "multi_index")]
+    places = promote_dtypes(list(multi_index), "multi_index")
+    if dtype is not None:
+        places = [convert(x, dtypes.canonicalize(dtype)) for x in places]
     if mode == "raise":
         for x, n in zip(places, extents, strict=True):
             x.concrete(ConcretizationTypeError, "an index (use mode='clip' or 'wrap')")

@@ -260,7 +260,8 @@ def _hundredth(q: Any) -> Array:
 def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_nan: bool) -> Array:
     if method not in METHODS:
         raise ValueError(f"method={method!r} must be one of {', '.join(METHODS)}")
-    x, parts = (strong(v) for v in promote_inexact((a, q), "quantile"))
+    x, parts = (strong(inexact(v)) for v in together(a, q))
+    parts = convert(parts, x.dtype)
     if len(parts.shape) > 1:
         raise ValueError(f"q must be a number or a vector, not of shape {parts.shape}")
     axes = axes_of(axis, len(x.shape))
