@@ -11,7 +11,7 @@ from numpy import index_exp, s_
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, shape_of
+from arrayport.numpy.arguments import arrayed, dtype_or, shape_of
 from arrayport.numpy.joins import stack
 from arrayport.numpy.ranges import arange, linspace, meshgrid
 from arrayport.ops.elementwise import clamp, floor_divide, remainder, select
@@ -73,12 +73,13 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
 
     >>> import arrayport.numpy as anp
     >>> anp.unravel_index(5, (2, 3))
-    (Array(1, dtype=int32, weak_type=True), Array(2, dtype=int32, weak_type=True))
+    (Array(1, dtype=int32), Array(2, dtype=int32))
     """
     extents = shape_of(shape)
     flat = arrayed(indices, "indices")
     if not dtypes.is_integer(flat.dtype):
         raise TypeError(f"indices of unravel_index must be integers, not {flat.dtype}")
+    flat = convert(flat, dtypes.default_int())
     total = prod(extents)
     flat = clamp(0, select(flat < 0, flat + total, flat), max(total - 1, 0))
     out: list[Array] = []
@@ -106,9 +107,8 @@ def ravel_multi_index(
         raise ValueError(
             f"ravel_multi_index got {len(multi_index)} indices for {len(extents)} axes"
         )
-    places = promote_dtypes(list(multi_index), "multi_index")
-    if dtype is not None:
-        places = [convert(x, dtypes.canonicalize(dtype)) for x in places]
+    known = dtype_or(dtype, dtypes.default_int())
+    places = [convert(x, known) for x in promote_dtypes(list(multi_index), "multi_index")]
     if mode == "raise":
         for x, n in zip(places, extents, strict=True):
             x.concrete(ConcretizationTypeError, "an index (use mode='clip' or 'wrap')")

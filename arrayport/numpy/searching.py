@@ -320,10 +320,10 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     if len(edges.shape) != 1:
         raise ValueError(f"bins of digitize must be a vector, not shape {edges.shape}")
     if not edges.size:
-        return full_like(x, 0).astype(dtypes.int32)
+        return full_like(x, 0).astype(dtypes.default_int())
     rising = searchsorted(edges, x, "left" if right else "right")
     falling = edges.size - searchsorted(flip(edges), x, "right" if right else "left")
-    return convert(select(edges[-1] >= edges[0], rising, falling), dtypes.int32)
+    return select(edges[-1] >= edges[0], rising, falling)
 
 
 def isin(
