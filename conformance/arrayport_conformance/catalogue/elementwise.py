@@ -10,6 +10,7 @@ from arrayport_conformance.catalogue.rows import (
     FLOATS,
     INEXACT,
     INTEGERS,
+    NARROW,
     NONZERO,
     NUMBERS,
     POSITIVE,
@@ -98,7 +99,7 @@ ROWS = (
     *rows(
         "numpy.maximum numpy.minimum",
         (*two(), case(X(3), 1.5)),
-        dtypes=ANY,
+        dtypes=(*REALS, *NARROW, "bool"),
         special=True,
         open_zero=True,
     ),
@@ -173,7 +174,7 @@ ROWS = (
     *rows("numpy.arctan numpy.atan lax.atan", one(UNIT), dtypes=INEXACT, ulps=16),
     *rows("numpy.arctan2 numpy.atan2", two(NONZERO, NONZERO), dtypes=FLOATS, ulps=8, special=True),
     *rows("lax.atan2", same(NONZERO, NONZERO), dtypes=FLOATS, ulps=8, special=True),
-    *rows("numpy.sinc", one(NONZERO), dtypes=FLOATS, ulps=32),
+    *rows("numpy.sinc", one(NONZERO), dtypes=FLOATS, ulps=32, of_largest=True),
     *rows("numpy.deg2rad numpy.rad2deg numpy.degrees numpy.radians", one(), dtypes=FLOATS),
     # ---- hyperbolic
     *rows("numpy.sinh numpy.cosh lax.sinh lax.cosh", one(), dtypes=INEXACT, ulps=32),
