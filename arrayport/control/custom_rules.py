@@ -415,7 +415,7 @@ class custom_vjp(_Custom):  # noqa: N801 - JAX's name
         leaves, tree = flatten(dynamic, f"an argument of {self.__name__}")
         if _plain(leaves):
             return self.fun(*self.merged(static, tree_unflatten(tree, leaves)))
-        rule = _VjpRule(self, static, tree, dynamic, leaves)
+        rule = _VjpRule(self, static, tree, leaves)
         outs = custom_vjp_p.bind(
             *leaves,
             fun=rule.run,
@@ -431,9 +431,7 @@ class custom_vjp(_Custom):  # noqa: N801 - JAX's name
 class _VjpRule:
     """The three functions of a custom_vjp call, on flat Arrays."""
 
-    def __init__(
-        self, custom: custom_vjp, static: Any, tree: Any, dynamic: Any, leaves: Sequence[Array]
-    ) -> None:
+    def __init__(self, custom: custom_vjp, static: Any, tree: Any, leaves: Sequence[Array]) -> None:
         self.custom = custom
         self.static = static
         self.tree = tree

@@ -89,7 +89,7 @@ EXCLUDED: Mapping[str, str] = {
 # What JAX before 0.12 lacks, or computes otherwise: not compared where such a JAX is installed.
 SINCE_0_12 = (
     ["numpy.minmax", "numpy.top_k", "numpy.tri", "numpy.sign", "lax.sign", "random.exponential"]
-    if find_spec("jax") and metadata.version("jax").split(".")[:2] < ["0", "12"]
+    if find_spec("jax") and tuple(map(int, metadata.version("jax").split(".")[:2])) < (0, 12)
     else []
 )
 NEWER = frozenset(SINCE_0_12)
