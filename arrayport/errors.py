@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from arrayport.core.errors import (
     ArrayportError,
     BackendMismatchError,
@@ -16,6 +18,7 @@ from arrayport.core.errors import (
     UnexpectedTracerError,
     UnsupportedOnBackendError,
 )
+from arrayport.core.names import absent
 
 __all__ = [
     "ArrayportError",
@@ -31,3 +34,8 @@ __all__ = [
     "UnexpectedTracerError",
     "UnsupportedOnBackendError",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("errors", name)

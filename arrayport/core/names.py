@@ -147,6 +147,107 @@ NAMES: dict[str, str] = {
         "tree_map tree_map_with_path tree_reduce tree_reduce_associative tree_structure "
         "tree_transpose tree_unflatten treedef_children treedef_is_leaf treedef_tuple"
     ),
+    "custom_batching": "custom_vmap sequential_vmap",
+    "custom_derivatives": (
+        "closure_convert custom_gradient custom_jvp custom_jvp_call_p custom_vjp "
+        "custom_vjp_call_p custom_vjp_primal_tree_values CustomVJPPrimal linear_call "
+        "remat_opt_p SymbolicZero zero_from_primal"
+    ),
+    "debug": (
+        "breakpoint callback DebugEffect inspect_array_sharding log OrderedDebugEffect print "
+        "visualize_array_sharding visualize_sharding"
+    ),
+    "dlpack": "from_dlpack is_supported_dtype",
+    "dtypes": (
+        "bfloat16 canonicalize_dtype extended finfo float0 iinfo issubdtype itemsize_bits "
+        "prng_key result_type scalar_type_of TypePromotionError"
+    ),
+    "errors": (
+        "ConcretizationTypeError InconclusiveDimensionOperation JAXIndexError JaxprTypeError "
+        "JaxRuntimeError JAXTypeError KeyReuseError NonConcreteBooleanIndexError "
+        "TracerArrayConversionError TracerBoolConversionError TracerIntegerConversionError "
+        "UnexpectedTracerError"
+    ),
+    "flatten_util": "ravel_pytree",
+    "image": "resize ResizeMethod scale_and_translate",
+    "profiler": (
+        "annotate_function device_memory_profile export_profile_data ProfileData ProfileEvent "
+        "ProfileLine ProfileOptions ProfilePlane ProfileSession register_subprocess "
+        "save_device_memory_profile start_server start_trace StepTraceAnnotation stop_server "
+        "stop_trace trace TraceAnnotation"
+    ),
+    "scipy": "cluster fft integrate interpolate linalg ndimage signal sparse special stats",
+    "scipy.cluster.vq": "vq",
+    "scipy.fft": "dct dctn idct idctn",
+    "scipy.integrate": "trapezoid",
+    "scipy.interpolate": "RegularGridInterpolator",
+    "scipy.linalg": (
+        "block_diag cho_factor cho_solve cholesky circulant companion convolution_matrix det "
+        "dft eigh eigh_tridiagonal expm expm_frechet fiedler fiedler_companion funm hadamard "
+        "hankel helmert hessenberg hilbert inv invhilbert invpascal leslie lu lu_factor "
+        "lu_solve pascal polar qr qr_multiply rsf2csf schur solve solve_sylvester "
+        "solve_triangular sqrtm svd toeplitz"
+    ),
+    "scipy.ndimage": "map_coordinates",
+    "scipy.optimize": "minimize OptimizeResults",
+    "scipy.signal": (
+        "convolve convolve2d correlate correlate2d csd detrend fftconvolve istft stft welch"
+    ),
+    "scipy.sparse.linalg": "bicgstab cg gmres",
+    "scipy.spatial.transform": "Rotation Slerp",
+    "scipy.special": (
+        "bernoulli bessel_jn beta betainc betaln boxcox boxcox1p comb dawsn digamma entr erf "
+        "erfc erfcinv erfcx erfinv exp1 expi expit expn factorial fresnel gamma gammainc "
+        "gammaincc gammaln gammasgn hyp1f1 hyp2f1 i0 i0e i1 i1e kl_div log_ndtr log_softmax "
+        "loggamma logit logsumexp multigammaln ndtr ndtri owens_t poch polygamma rel_entr sici "
+        "softmax spence sph_harm_y wofz xlog1py xlogy zeta"
+    ),
+    "scipy.stats": (
+        "bernoulli beta betabinom binom cauchy chi2 dirichlet expon gamma gaussian_kde gennorm "
+        "geom gumbel_l gumbel_r laplace logistic mode multinomial multivariate_normal nbinom "
+        "norm pareto poisson rankdata sem t truncnorm uniform vonmises wrapcauchy"
+    ),
+    "scipy.stats.bernoulli": "cdf logpmf pmf ppf",
+    "scipy.stats.beta": "cdf logcdf logpdf logsf pdf sf",
+    "scipy.stats.betabinom": "logpmf pmf",
+    "scipy.stats.binom": "logpmf pmf",
+    "scipy.stats.cauchy": "cdf isf logcdf logpdf logsf pdf ppf sf",
+    "scipy.stats.chi2": "cdf logcdf logpdf logsf pdf sf",
+    "scipy.stats.dirichlet": "logpdf pdf",
+    "scipy.stats.expon": "cdf logcdf logpdf logsf pdf ppf sf",
+    "scipy.stats.gamma": "cdf logcdf logpdf logsf pdf sf",
+    "scipy.stats.gennorm": "cdf logpdf pdf",
+    "scipy.stats.geom": "logpmf pmf",
+    "scipy.stats.gumbel_l": "cdf logcdf logpdf logsf pdf ppf sf",
+    "scipy.stats.gumbel_r": "cdf logcdf logpdf logsf pdf ppf sf",
+    "scipy.stats.laplace": "cdf logpdf pdf",
+    "scipy.stats.logistic": "cdf isf logpdf pdf ppf sf",
+    "scipy.stats.multinomial": "logpmf pmf",
+    "scipy.stats.multivariate_normal": "logpdf pdf",
+    "scipy.stats.nbinom": "logpmf pmf",
+    "scipy.stats.norm": "cdf isf logcdf logpdf logsf pdf ppf sf",
+    "scipy.stats.pareto": "cdf logcdf logpdf logsf pdf ppf sf",
+    "scipy.stats.poisson": "cdf entropy logpmf pmf",
+    "scipy.stats.t": "logpdf pdf",
+    "scipy.stats.truncnorm": "cdf logcdf logpdf logsf pdf sf",
+    "scipy.stats.uniform": "cdf logpdf pdf ppf",
+    "scipy.stats.vonmises": "logpdf pdf",
+    "scipy.stats.wrapcauchy": "logpdf pdf",
+    "sharding": (
+        "AbstractDevice AbstractMesh auto_axes AxisType explicit_axes get_abstract_mesh "
+        "get_mesh make_single_device_sharding ManualAxisType Mesh NamedSharding no_collectives "
+        "PartitionSpec reshard set_mesh Sharding SingleDeviceSharding UnreducedKind "
+        "use_abstract_mesh"
+    ),
+    "stages": "ArgInfo Compiled CompilerOptions Lowered Traced Wrapped",
+    "typing": "ArrayLike DTypeLike",
+    "ad_checkpoint": "checkpoint_name checkpoint_policies print_saved_residuals",
+    "experimental": "io_callback",
+    "experimental.checkify": (
+        "all_checks automatic_checks check check_error checkify debug_check div_checks Error "
+        "float_checks index_checks init_error nan_checks user_checks"
+    ),
+    "experimental.ode": "odeint",
 }
 
 

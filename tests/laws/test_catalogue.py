@@ -24,7 +24,8 @@ def public_callables() -> Iterator[str]:
             continue
         for name in sorted({*known(path), *getattr(module, "__all__", ())}):
             value = getattr(module, name, None)
-            if callable(value) and not isinstance(value, ModuleType):
+            error = isinstance(value, type) and issubclass(value, BaseException)
+            if callable(value) and not isinstance(value, ModuleType) and not error:
                 yield f"{path}.{name}".lstrip(".")
 
 
