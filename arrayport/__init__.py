@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arrayport import errors, lax, nn, numpy, random, tree, tree_util
+from arrayport import errors, lax, nn, numpy, random, scipy, tree, tree_util
 from arrayport.control.checkpoint import checkpoint
 from arrayport.control.custom_rules import custom_jvp, custom_vjp
 from arrayport.control.jit import jit
@@ -68,6 +68,7 @@ __all__ = [
     "numpy",
     "random",
     "remat",
+    "scipy",
     "tree",
     "tree_map",
     "tree_util",

@@ -14,6 +14,7 @@ from arrayport_conformance.catalogue import (
     reductions,
     shapes,
     sorting,
+    special,
 )
 from arrayport_conformance.catalogue.exclusions import EXCLUDED, NEWER
 from arrayport_conformance.catalogue.rows import Row
@@ -26,6 +27,7 @@ FAMILIES = (
     indexing,
     products,
     sorting,
+    special,
     linalg,
     convolution,
     random,

@@ -1,0 +1,16 @@
+"""JAX's scipy: special functions, statistics and more, each module loaded on first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arrayport.core.lazy import Lazy
+from arrayport.core.names import absent
+
+if TYPE_CHECKING:
+    from arrayport.scipy import special as special
+else:
+    special = Lazy("arrayport.scipy.special")
+
+    def __getattr__(name: str) -> Any:
+        raise absent("scipy", name)
