@@ -12,9 +12,13 @@ from arrayport.control.scanning import scan as scan
 from arrayport.core.names import absent
 from arrayport.lax import linalg as linalg
 from arrayport.lax.elementwise import *
+from arrayport.lax.hints import *
 from arrayport.lax.modes import *
+from arrayport.lax.places import *
 from arrayport.lax.reductions import *
 from arrayport.lax.shapes import *
+from arrayport.ops.bits import bitcast_convert_type as bitcast_convert_type
+from arrayport.ops.bits import reduce_precision as reduce_precision
 from arrayport.ops.convolution import ConvDimensionNumbers as ConvDimensionNumbers
 from arrayport.ops.convolution import conv as conv
 from arrayport.ops.convolution import conv_dimension_numbers as conv_dimension_numbers
@@ -35,6 +39,10 @@ from arrayport.ops.indexing import scatter_min as scatter_min
 from arrayport.ops.indexing import scatter_mul as scatter_mul
 from arrayport.ops.indexing import scatter_set as scatter  # noqa: F401 - JAX's name
 from arrayport.ops.indexing import scatter_sub as scatter_sub
+from arrayport.ops.precisions import DotAlgorithm as DotAlgorithm
+from arrayport.ops.precisions import DotAlgorithmPreset as DotAlgorithmPreset
+from arrayport.ops.precisions import Precision as Precision
+from arrayport.ops.precisions import PrecisionLike as PrecisionLike
 from arrayport.ops.products import dot_general as dot_general
 from arrayport.ops.reductions import argmax as argmax
 from arrayport.ops.reductions import argmin as argmin
@@ -58,6 +66,8 @@ from arrayport.ops.shapes import stack as stack
 from arrayport.ops.slices import index_in_dim as index_in_dim
 from arrayport.ops.slices import slice as slice
 from arrayport.ops.slices import slice_in_dim as slice_in_dim
+from arrayport.ops.sorting import approx_max_k as approx_max_k
+from arrayport.ops.sorting import approx_min_k as approx_min_k
 from arrayport.ops.sorting import sort as sort
 from arrayport.ops.sorting import top_k as top_k
 from arrayport.ops.windows import dynamic_index_in_dim as dynamic_index_in_dim

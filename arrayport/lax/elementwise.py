@@ -7,7 +7,8 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.ops import elementwise, special, structure
+from arrayport.numpy import elementwise as numpy
+from arrayport.ops import bits, elementwise, special, structure
 from arrayport.ops.promotion import KEEPS, common_shape, home_of, lift, lift_all, scalar
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "clamp",
+    "clz",
     "complex",
     "conj",
     "cos",
@@ -50,15 +52,19 @@ __all__ = [
     "lgamma",
     "log",
     "log1p",
+    "log2",
     "logistic",
     "lt",
     "max",
     "min",
     "mul",
+    "mulhi",
     "ne",
     "neg",
     "nextafter",
+    "one_minus_square",
     "polygamma",
+    "polynomial",
     "population_count",
     "pow",
     "real",
@@ -143,6 +149,16 @@ def _unary(op: Callable[[Any], Array], name: str, kinds: str = FLOATING) -> Call
     )
 
 
+def _accurate(op: Callable[[Any], Array], name: str, kinds: str = FLOATING) -> Callable[..., Array]:
+    """Make the strict function of one operand of which accelerators may be told the accuracy."""
+    strict = _unary(op, name, kinds)
+
+    def function(x: Any, *, accuracy: Any = None) -> Array:  # noqa: ARG001 - a hint
+        return strict(x)
+
+    return _described(function, name, f"Apply `{name}`, elementwise, to floats and the like.")
+
+
 def _binary(
     op: Callable[[Any, Any], Array], name: str, kinds: str = NUMERIC
 ) -> Callable[[Any, Any], Array]:
@@ -168,24 +184,27 @@ acos, acosh = _unary(elementwise.acos, "acos"), _unary(elementwise.acosh, "acosh
 asin, asinh = _unary(elementwise.asin, "asin"), _unary(elementwise.asinh, "asinh")
 atan, atanh = _unary(elementwise.atan, "atan"), _unary(elementwise.atanh, "atanh")
 bitwise_not = _unary(elementwise.bitwise_not, "bitwise_not", BITS)
-cbrt = _unary(elementwise.cbrt, "cbrt", "f")
+cbrt = _accurate(elementwise.cbrt, "cbrt", "f")
 ceil, floor = _unary(elementwise.ceil, "ceil", "f"), _unary(elementwise.floor, "floor", "f")
-cos, cosh = _unary(elementwise.cos, "cos"), _unary(elementwise.cosh, "cosh")
+clz = _unary(bits.clz, "clz", INTEGRAL)
+cos, cosh = _accurate(elementwise.cos, "cos"), _unary(elementwise.cosh, "cosh")
 digamma, lgamma = _unary(special.digamma, "digamma", "f"), _unary(special.lgamma, "lgamma", "f")
-erf, erfc = _unary(special.erf, "erf", "f"), _unary(special.erfc, "erfc", "f")
+erf, erfc = _unary(special.erf, "erf", "f"), _accurate(special.erfc, "erfc", "f")
 erf_inv = _unary(special.erf_inv, "erf_inv", "f")
-exp, exp2 = _unary(elementwise.exp, "exp"), _unary(elementwise.exp2, "exp2")
-expm1, log1p = _unary(elementwise.expm1, "expm1"), _unary(elementwise.log1p, "log1p")
+exp, exp2 = _accurate(elementwise.exp, "exp"), _accurate(elementwise.exp2, "exp2")
+expm1, log1p = _accurate(elementwise.expm1, "expm1"), _accurate(elementwise.log1p, "log1p")
 imag, real = _unary(elementwise.imag, "imag", "c"), _unary(elementwise.real, "real", "c")
 is_finite = _unary(elementwise.isfinite, "is_finite", "f")
-log, logistic = _unary(elementwise.log, "log"), _unary(elementwise.logistic, "logistic")
+log, log2 = _accurate(elementwise.log, "log"), _accurate(numpy.log2, "log2")
+logistic = _accurate(elementwise.logistic, "logistic")
 neg = _unary(elementwise.neg, "neg", NUMERIC)
+one_minus_square = _unary(elementwise.one_minus_square, "one_minus_square", NUMERIC)
 population_count = _unary(elementwise.population_count, "population_count", INTEGRAL)
-rsqrt, sqrt = _unary(elementwise.rsqrt, "rsqrt"), _unary(elementwise.sqrt, "sqrt")
+rsqrt, sqrt = _accurate(elementwise.rsqrt, "rsqrt"), _accurate(elementwise.sqrt, "sqrt")
 sign = _unary(elementwise.sign, "sign", NUMERIC)
-sin, sinh = _unary(elementwise.sin, "sin"), _unary(elementwise.sinh, "sinh")
+sin, sinh = _accurate(elementwise.sin, "sin"), _unary(elementwise.sinh, "sinh")
 square = _unary(elementwise.square, "square", NUMERIC)
-tan, tanh = _unary(elementwise.tan, "tan"), _unary(elementwise.tanh, "tanh")
+tan, tanh = _accurate(elementwise.tan, "tan"), _accurate(elementwise.tanh, "tanh")
 
 add = _binary(elementwise.add, "add", "biufc")
 atan2 = _binary(elementwise.atan2, "atan2")
@@ -201,6 +220,7 @@ le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
 mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
+mulhi = _binary(bits.mulhi, "mulhi", INTEGRAL)
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
 shift_right_arithmetic = _binary(
@@ -253,6 +273,25 @@ def integer_pow(x: Any, y: int) -> Array:
 def reciprocal(x: Any, /) -> Array:
     """Divide 1 by x. Source: ``jax.lax.reciprocal``."""
     return integer_pow(takes(lift(x), FLOATING, "reciprocal"), -1)
+
+
+def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> Array:  # noqa: ARG001 - a hint
+    """Evaluate `coeffs[0] + coeffs[1] * x + coeffs[2] * x**2 + ...`, in x's dtype.
+
+    Coefficients are numbers, or arrays that broadcast with x. Source: ``jax.lax.polynomial``.
+
+    >>> from arrayport import lax
+    >>> lax.polynomial(3.0, [1.0, 5.0, 2.0])
+    Array(34., dtype=float32, weak_type=True)
+    """
+    x, *terms = lift_all((x, *coeffs))
+    terms = [structure.convert(c, x.dtype, c.weak) for c in terms]
+    shape = common_shape(x.shape, *[c.shape for c in terms])
+    total = structure.full_like(x, 0, weak=x.weak)
+    for place, c in enumerate(reversed(terms)):
+        total = elementwise.add(elementwise.mul(total, x), c) if place else c
+    weak = x.weak and all(c.weak for c in terms)
+    return structure.convert(structure.broadcast_to(total, shape), x.dtype, weak)
 
 
 def nextafter(x1: Any, x2: Any) -> Array:

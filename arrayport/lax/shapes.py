@@ -7,17 +7,20 @@ from functools import reduce as fold
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.ops import creation, structure
 from arrayport.ops.creation import full
-from arrayport.ops.promotion import common_shape, lift
+from arrayport.ops.promotion import common_shape, from_host, lift
 from arrayport.ops.shapes import concatenate, expand_dims
 from arrayport.ops.slices import index_in_dim, slice_in_dim
 
 __all__ = [
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_like",
     "broadcast_shapes",
     "broadcast_to_rank",
     "collapse",
@@ -27,6 +30,7 @@ __all__ = [
     "full_like",
     "reshape",
     "rev",
+    "shape_as_value",
     "tile",
     "transpose",
     "unstack",
@@ -90,6 +94,16 @@ def broadcast_in_dim(
     return structure.broadcast_in_dim(x, tuple(shape), dims)
 
 
+def broadcast_like(arr: Any, like_arr: Any) -> Array:
+    """Stretch to the shape of another array. Source: ``jax.lax.broadcast_like``.
+
+    >>> from arrayport import lax
+    >>> lax.broadcast_like(2, lax.iota("float32", 3))
+    Array([2, 2, 2], dtype=int32, weak_type=True)
+    """
+    return structure.broadcast_to(lift(arr, None, "arr"), lift(like_arr, None, "like_arr").shape)
+
+
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """Give the shape to which all broadcast. Source: ``jax.lax.broadcast_shapes``."""
     return common_shape(*[tuple(s) for s in shapes])
@@ -128,6 +142,11 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Array:
     """Reverse axes. Source: ``jax.lax.rev``."""
     x = lift(operand, None, "operand")
     return fold(lambda x, axis: slice_in_dim(x, None, None, -1, axis), dimensions, x)
+
+
+def shape_as_value(shape: Sequence[int]) -> Array:
+    """Give a shape as an array of integers. Source: ``jax.lax.shape_as_value``."""
+    return from_host(np.array(tuple(shape), dtypes.int32))
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Array:

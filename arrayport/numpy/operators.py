@@ -71,6 +71,7 @@ from arrayport.numpy.shapes import (
     swapaxes,
     transpose,
 )
+from arrayport.ops import bits
 
 __all__ = [
     "abs",
@@ -161,13 +162,12 @@ def array_namespace(api_version: str | None = None) -> Any:
 
 
 def view(x: Array, dtype: Any = None) -> Array:
-    """Give x where `dtype` is its own; NotImplementedError for bits read as another dtype."""
-    if dtype is not None and canonicalize(dtype) != x.dtype:
-        raise NotImplementedError(
-            f"an Array's bits cannot be read as another dtype: x.astype({str(dtype)!r}) casts the "
-            "values, numpy.asarray(x).view(...) reads the bits of a known array"
-        )
-    return x
+    """Read the bits of x, along its last axis, as another dtype; x itself where it is its own.
+
+    Raises ValueError for a last axis that does not fit, TypeError for a dtype whose bits are not
+    read. Source: ``jax.Array.view``.
+    """
+    return bits.view(x, x.dtype if dtype is None else canonicalize(dtype))
 
 
 if not TYPE_CHECKING:

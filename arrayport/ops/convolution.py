@@ -11,7 +11,8 @@ import numpy as np
 
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Binary
-from arrayport.ops.products import canonical_precision, preferred_dtype
+from arrayport.ops.precisions import canonical_precision
+from arrayport.ops.products import preferred_dtype
 from arrayport.ops.promotion import promote_dtypes
 from arrayport.ops.slices import static_slice
 from arrayport.ops.structure import convert, move_axis, reshape

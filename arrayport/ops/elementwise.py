@@ -189,10 +189,15 @@ integer_pow_p: Unary = elementwise(
     "integer_pow", lambda g, _ans, x, n: g * (integer_pow(x, n - 1) * n), dtype=_not_bool
 )
 square_p = elementwise("square", lambda g, _ans, x: g * (x * 2), dtype=_not_bool)
+# Not 1 - x * x, whose digits cancel near 1; nor its product's derivative, which cancels near 0.
+one_minus_square_p = elementwise(
+    "one_minus_square", lambda g, _ans, x: g * (x * -2), dtype=_not_bool
+)
 sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=floating)
 rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=floating)
 cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=fractional)
 square: Function = unary(square_p)
+one_minus_square: Function = unary(one_minus_square_p)
 sqrt, rsqrt, cbrt = (unary(p, floating=True) for p in (sqrt_p, rsqrt_p, cbrt_p))
 _power = binary(pow_p)
 
@@ -415,11 +420,11 @@ not_p = elementwise("not", None, dtype=_bits)
 and_p = elementwise("and", None, None, dtype=_bits)
 or_p = elementwise("or", None, None, dtype=_bits)
 xor_p = elementwise("xor", None, None, dtype=_bits)
-_integers = _takes("iu", "cast with astype('int32')")
-shift_left_p = elementwise("shift_left", None, None, dtype=_integers)
-shift_right_arithmetic_p = elementwise("shift_right_arithmetic", None, None, dtype=_integers)
-shift_right_logical_p = elementwise("shift_right_logical", None, None, dtype=_integers)
-population_count_p = elementwise("population_count", None, dtype=_integers)
+integers = _takes("iu", "cast with astype('int32')")
+shift_left_p = elementwise("shift_left", None, None, dtype=integers)
+shift_right_arithmetic_p = elementwise("shift_right_arithmetic", None, None, dtype=integers)
+shift_right_logical_p = elementwise("shift_right_logical", None, None, dtype=integers)
+population_count_p = elementwise("population_count", None, dtype=integers)
 bitwise_not, population_count = unary(not_p), unary(population_count_p)
 bitwise_and, bitwise_or, bitwise_xor = binary(and_p), binary(or_p), binary(xor_p)
 shift_left = binary(shift_left_p)

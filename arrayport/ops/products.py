@@ -13,6 +13,7 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import HALF, Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
+from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.promotion import common_shape, promote_dtypes
 from arrayport.ops.structure import convert, reshape, transpose
 
@@ -22,10 +23,6 @@ DType = np.dtype[Any]
 
 NO_AXES: Pair = ((), ())
 COLUMNS_ROWS: Pair = ((1,), (0,))
-PRECISIONS = (  # jax.lax.Precision's names: what an accelerator may round its operands to
-    *("default", "high", "highest", "fastest"),
-    *("bfloat16", "bfloat16_3x", "tensorfloat32", "float32"),
-)
 
 # ---------------------------------------------------------------------------------------- primitive
 
@@ -183,15 +180,6 @@ def _product(x: Array, y: Array, contract: Pair, batch: Pair, precision: Any, wa
         "preferred_element_type": preferred_dtype(x.dtype, wanted),
     }
     return dot_general_p.apply(x, y, params)
-
-
-def canonical_precision(precision: Any) -> Any:
-    """Check JAX's `precision` argument: None, a name, or a pair of them; JAX's own objects pass."""
-    if isinstance(precision, list | tuple):
-        return tuple(canonical_precision(p) for p in precision)
-    if isinstance(precision, str) and precision.lower() not in PRECISIONS:
-        raise ValueError(f"precision {precision!r} is unknown: use None, {', '.join(PRECISIONS)}")
-    return precision.lower() if isinstance(precision, str) else precision
 
 
 def preferred_dtype(dtype: DType, wanted: Any) -> DType | None:

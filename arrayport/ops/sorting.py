@@ -11,6 +11,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Primitive
 from arrayport.ops.creation import iota_like
+from arrayport.ops.elementwise import neg
 from arrayport.ops.indexing import take_along
 from arrayport.ops.promotion import lift, lift_all
 from arrayport.ops.structure import batch_to_front, convert
@@ -117,3 +118,56 @@ top_k_p = Primitive(
     many=True,
     keeps_weak=False,
 )
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,  # noqa: ARG001 - of approximations
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """Give k of the largest elements along an axis, descending, and their indices (int32).
+
+    They are the largest: all backends find them exactly, whatever `recall_target` would allow.
+    Without `aggregate_to_topk` all elements come, descending. Raises ValueError for integers.
+    Source: ``jax.lax.approx_max_k``.
+
+    >>> from arrayport import lax
+    >>> lax.approx_max_k(lax.iota("float32", 5), 2)[1]
+    Array([4, 3], dtype=int32)
+    """
+    x = lift(operand, None, "operand")
+    if not dtypes.is_floating(x.dtype):
+        raise ValueError(
+            f"approx_max_k takes floats, not {x.dtype}: use top_k, or cast with astype"
+        )
+    if not 0 < recall_target <= 1:
+        raise ValueError(f"recall_target must be above 0 and at most 1, not {recall_target}")
+    axis = normalize_axis_index(reduction_dimension, len(x.shape))
+    return top_k(x, k if aggregate_to_topk else x.shape[axis], axis=axis)
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """Give k of the smallest elements along an axis, ascending, and their indices.
+
+    Source: ``jax.lax.approx_min_k``; `approx_max_k` says the rest.
+
+    >>> from arrayport import lax
+    >>> lax.approx_min_k(lax.iota("float32", 5), 2)[0]
+    Array([0., 1.], dtype=float32)
+    """
+    values, places = approx_max_k(
+        neg(lift(operand, None, "operand")),
+        *(k, reduction_dimension, recall_target),
+        *(reduction_input_size_override, aggregate_to_topk),
+    )
+    return neg(values), places

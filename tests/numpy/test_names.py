@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import arrayport as ap
@@ -167,8 +168,18 @@ def test_constants() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_view_as_another_dtype_is_refused_with_the_idiom() -> None:
-    x = anp.ones(2)
+def test_view_reads_bits() -> None:
+    host = np.arange(4, dtype=np.float32)
+    x = anp.asarray(host)
     assert x.view("float32") is x
-    with pytest.raises(NotImplementedError, match=r"x\.astype\('int32'\) casts"):
-        x.view("int32")
+    for dtype in ("int32", "int16", "uint8", "complex64"):
+        np.testing.assert_array_equal(np.asarray(x.view(dtype)), host.view(dtype))
+    z = anp.asarray(host + 2j)
+    np.testing.assert_array_equal(np.asarray(z.view("float32")), (host + 2j).view("float32"))
+    truth = anp.asarray(host > 1)
+    np.testing.assert_array_equal(np.asarray(truth.view("int8")), [0, 0, 1, 1])
+    assert truth.view("uint8").view("bool").dtype == bool
+    with pytest.raises(ValueError, match="viewed as int32"):
+        anp.ones(3, "int16").view("int32")
+    with pytest.raises(ValueError, match="0-d array"):
+        x[0].view("int16")

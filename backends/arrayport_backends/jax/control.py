@@ -23,7 +23,7 @@ def cond(
     operands = operands if operand is ABSENT else (operand,)
     raws, kinds = unwrap(operands)
     branches = [kept(true_fun, kinds), kept(false_fun, kinds)]
-    return _met(branches, lax.cond(bare(pred), *branches, *raws))
+    return met(branches, lax.cond(bare(pred), *branches, *raws))
 
 
 @translating
@@ -32,10 +32,10 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any, operand: An
     operands = operands if operand is ABSENT else (operand,)
     raws, kinds = unwrap(operands)
     seen = [kept(branch, kinds) for branch in branches]
-    return _met(seen, lax.switch(bare(index), seen, *raws))
+    return met(seen, lax.switch(bare(index), seen, *raws))
 
 
-def _met(branches: Sequence[Seen], out: Any) -> Any:
+def met(branches: Sequence[Seen], out: Any) -> Any:
     """Wrap what one of the branches gave: a leaf is raw only if all agree on it."""
     structure = tree_structure(out)
     known = [b.outs[0, structure] for b in branches if (0, structure) in b.outs]

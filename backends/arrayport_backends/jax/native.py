@@ -9,6 +9,14 @@ from arrayport_backends.jax.control import (
     switch,
     while_loop,
 )
+from arrayport_backends.jax.hints import (
+    after_all,
+    composite,
+    create_token,
+    dce_sink,
+    optimization_barrier,
+    platform_dependent,
+)
 from arrayport_backends.jax.transforms import (
     checkpoint,
     custom_jvp_call,
@@ -32,11 +40,15 @@ remat = checkpoint
 jacobian = jacrev
 
 __all__ = [
+    "after_all",
     "associative_scan",
     "checkpoint",
+    "composite",
     "cond",
+    "create_token",
     "custom_jvp_call",
     "custom_vjp_call",
+    "dce_sink",
     "eval_shape",
     "fori_loop",
     "grad",
@@ -50,6 +62,8 @@ __all__ = [
     "linearize",
     "make_jaxpr",
     "map",
+    "optimization_barrier",
+    "platform_dependent",
     "remat",
     "scan",
     "switch",

@@ -8,6 +8,7 @@ from typing import Any
 from arrayport.core.backend import Refusal
 from arrayport.core.primitive import Primitive
 from arrayport_backends.jax import (
+    bits,
     convolution,
     creation,
     elementwise,
@@ -24,6 +25,7 @@ from arrayport_backends.jax import (
 )
 
 FAMILIES: tuple[Mapping[Any, Any], ...] = (
+    bits.ROWS,
     convolution.ROWS,
     creation.ROWS,
     elementwise.ROWS,

@@ -89,6 +89,11 @@ def integer_pow(lib: Lib, x: Raw, n: int) -> Raw:
     return xp.true_divide(1, out) if n < 0 else out
 
 
+def one_minus_square(lib: Lib, x: Raw) -> Raw:
+    """Give 1 - x * x as a product, whose digits do not cancel."""
+    return lib.xp.multiply(lib.xp.add(1, x), lib.xp.subtract(1, x))
+
+
 def rsqrt(lib: Lib, x: Raw) -> Raw:
     """Give one over the square root."""
     return lib.xp.true_divide(1, lib.xp.sqrt(x))
@@ -232,6 +237,7 @@ ROWS: Rows = {
     ops.pow_p: Kernel(power),
     ops.integer_pow_p: Kernel(integer_pow),
     ops.square_p: ufunc("square"),
+    ops.one_minus_square_p: Kernel(one_minus_square),
     ops.sqrt_p: ufunc("sqrt"),
     ops.rsqrt_p: Kernel(rsqrt),
     ops.cbrt_p: ufunc("cbrt"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arrayport_backends.ndarray import (
+    bits,
     control,
     convolution,
     creation,
@@ -23,6 +24,7 @@ ROWS: Rows = merged(
     structure.ROWS,
     elementwise.ROWS,
     special.ROWS,
+    bits.ROWS,
     reductions.ROWS,
     shapes.ROWS,
     creation.ROWS,

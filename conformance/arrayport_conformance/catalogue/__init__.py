@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arrayport_conformance.catalogue import (
+    bits,
     control,
     convolution,
     creation,
@@ -20,6 +21,7 @@ from arrayport_conformance.catalogue.exclusions import EXCLUDED, NEWER
 from arrayport_conformance.catalogue.rows import Row
 
 FAMILIES = (
+    bits,
     elementwise,
     reductions,
     shapes,

@@ -151,6 +151,8 @@ ROWS = (
     Row("numpy.pow", two(POSITIVE, REAL), FLOATS, ulps=16),
     Row("lax.pow", same(POSITIVE, REAL), FLOATS, ulps=16, special=True),
     Row("lax.integer_pow", (case(X(2, 3), 3), case(X(3), -2)), FLOATS, ulps=8),
+    Row("lax.one_minus_square", one(), INEXACT, 8),
+    Row("lax.polynomial", (case(X(2, 3), (1.0, 2.0, 0.5)), case(X(3), [X(3), 2.0])), FLOATS, 16),
     *rows("numpy.sqrt lax.sqrt", one(POSITIVE), dtypes=INEXACT, special=True),
     *rows("lax.rsqrt", one(POSITIVE), dtypes=FLOATS, special=True),
     *rows("numpy.cbrt lax.cbrt", one(NONZERO), dtypes=FLOATS, special=True),
@@ -160,7 +162,7 @@ ROWS = (
     *rows("numpy.exp2 lax.exp2", one(), dtypes=FLOATS, ulps=16, special=True),
     *rows("numpy.log lax.log", one(POSITIVE), dtypes=INEXACT, ulps=8, special=True),
     *rows("numpy.log1p lax.log1p", one(POSITIVE), dtypes=INEXACT, ulps=8, special=True),
-    *rows("numpy.log2 numpy.log10", one(POSITIVE), dtypes=FLOATS, ulps=16, special=True),
+    *rows("numpy.log2 numpy.log10 lax.log2", one(POSITIVE), dtypes=FLOATS, ulps=16, special=True),
     *rows("numpy.logaddexp numpy.logaddexp2", two(), dtypes=FLOATS, ulps=32),
     # ---- trigonometric
     *rows("numpy.sin numpy.cos lax.sin lax.cos", one(), dtypes=INEXACT, ulps=16, special=True),

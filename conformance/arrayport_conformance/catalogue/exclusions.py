@@ -66,9 +66,16 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "it describes dimensions, in Python: tests/ops",
-        "lax.ConvDimensionNumbers lax.GatherDimensionNumbers lax.GatherScatterMode lax.Precision "
-        "lax.RoundingMethod lax.ScatterDimensionNumbers "
+        "lax.AccuracyMode lax.ConvDimensionNumbers lax.DotAlgorithm lax.DotAlgorithmPreset "
+        "lax.DotDimensionNumbers lax.GatherDimensionNumbers lax.GatherScatterMode lax.Precision "
+        "lax.RandomAlgorithm lax.RoundingMethod lax.ScatterDimensionNumbers lax.Tolerance "
+        "lax.shape_as_value "
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
+    ),
+    **_for(
+        "it tells a compiler what changes no value: tests/lax/test_hints.py",
+        "lax.after_all lax.composite lax.create_token lax.dce_sink lax.platform_dependent "
+        "lax.stage",
     ),
     **_for(
         "it makes a function of a random key, or is one: tests/nn/test_initializers.py",
@@ -88,7 +95,10 @@ EXCLUDED: Mapping[str, str] = {
 
 # What JAX before 0.12 lacks, or computes otherwise: not compared where such a JAX is installed.
 SINCE_0_12 = (
-    ["numpy.minmax", "numpy.top_k", "numpy.tri", "numpy.sign", "lax.sign", "random.exponential"]
+    [
+        *("numpy.minmax", "numpy.top_k", "numpy.tri", "numpy.sign", "lax.sign"),
+        *("random.exponential", "lax.log2", "lax.one_minus_square", "lax.polynomial"),
+    ]
     if find_spec("jax") and tuple(map(int, metadata.version("jax").split(".")[:2])) < (0, 12)
     else []
 )

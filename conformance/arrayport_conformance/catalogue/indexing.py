@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from arrayport_conformance.catalogue.rows import FLOATS, REALS, B, I, Row, X, case, made, rows
+from arrayport_conformance.catalogue.rows import (
+    FLOATS,
+    REALS,
+    B,
+    I,
+    Row,
+    X,
+    case,
+    double,
+    made,
+    rows,
+)
 
 SIZES = "its output's shape depends on values"
 ROWS_OF = made("lax.GatherDimensionNumbers", (1,), (0,), (0,))
+INTO = made("lax.ScatterDimensionNumbers", (), (0,), (0,))
 ROWS_TO = made("lax.ScatterDimensionNumbers", (1,), (0,), (0,))
 PLACES = np.array([[3], [1]], np.int32)  # no row twice: which write wins is open
 A_FEW = ("float32", "float64", "int32")
@@ -117,6 +129,14 @@ ROWS = (
         "lax.scatter_sub",
         (case(X(5, 3), PLACES, X(2, 3), ROWS_TO, unique_indices=True),),
         ulps=4,
+    ),
+    Row("lax.index_take", (case(X(4, 5), (I(3, below=4), I(3, below=5)), (0, 1)),), A_FEW, 0),
+    Row(
+        "lax.scatter_apply",
+        (case(X(5), I(2, 1, below=5), double, INTO, update_shape=(2,)),),
+        FLOATS,
+        0,
+        forward_only="how often an index repeats is known at run time",
     ),
     *rows("lax.dynamic_update_slice_in_dim", (case(X(4, 5), X(2, 5), I(below=3), 0),), ulps=0),
     *rows("lax.dynamic_update_index_in_dim", (case(X(4, 5), X(1, 5), I(below=4), 0),), ulps=0),

@@ -76,6 +76,7 @@ ROWS = (
     Row(
         "lax.broadcast_in_dim", (case(X(3), (2, 3), (1,)), case(X(2, 1), (2, 3), (0, 1))), A_FEW, 0
     ),
+    Row("lax.broadcast_like", (case(X(3), X(2, 3, fixed=True)),), A_FEW, 0),
     Row("lax.broadcast_to_rank", (case(X(3), 2),), A_FEW, 0),
     Row("lax.tile", (case(X(2, 3), (2, 1)),), A_FEW, 0),
     Row("lax.split", (case(X(5), (2, 3)), case(X(2, 4), (1, 3), 1)), A_FEW, 0),

@@ -19,6 +19,7 @@ ROWS = (
     Row("numpy.lexsort", (case([X(4), X(4)]),), REALS, 0, not_differentiable=PLACES),
     Row("lax.sort", (case(X(5)), case(X(3, 4), dimension=0)), REALS, 0),
     Row("lax.sort_key_val", (case(X(5), X(5)), case(X(3, 4), X(3, 4), 0)), REALS, 0),
+    *rows("lax.approx_max_k lax.approx_min_k", (case(X(5, domain=APART), 2),), ulps=0),
     Row("lax.top_k", (case(X(5, domain=APART), 2),), FLOATS, 0),
     Row(
         "numpy.searchsorted",
