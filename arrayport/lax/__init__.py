@@ -30,6 +30,8 @@ from arrayport.ops.creation import broadcasted_iota as broadcasted_iota
 from arrayport.ops.creation import full as full
 from arrayport.ops.creation import iota as iota
 from arrayport.ops.elementwise import stop_gradient as stop_gradient
+from arrayport.ops.fft import FftType as FftType
+from arrayport.ops.fft import fft as fft
 from arrayport.ops.indexing import GatherDimensionNumbers as GatherDimensionNumbers
 from arrayport.ops.indexing import ScatterDimensionNumbers as ScatterDimensionNumbers
 from arrayport.ops.indexing import gather as gather

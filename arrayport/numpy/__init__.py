@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arrayport.core import hooks
 from arrayport.core.names import absent
+from arrayport.numpy import fft as fft
 from arrayport.numpy import linalg as linalg
 from arrayport.numpy import operators
 from arrayport.numpy.creation import *

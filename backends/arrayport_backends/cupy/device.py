@@ -30,7 +30,14 @@ class _OnDevice(CupyBackend):
 
 
 backend = _OnDevice(
-    Lib("cupy", cupy, Lazy("cupyx.scipy.special"), Lazy("cupyx.scipy.linalg"), cupy.add.at),
+    Lib(
+        "cupy",
+        cupy,
+        Lazy("cupyx.scipy.special"),
+        Lazy("cupyx.scipy.linalg"),
+        cupy.fft,
+        cupy.add.at,
+    ),
     cupy.ndarray,
     [Device("cupy", "gpu", i) for i in range(_count())],
 )

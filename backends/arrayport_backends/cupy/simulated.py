@@ -11,5 +11,5 @@ from arrayport_backends.ndarray.kernels import Lib
 NAME = "cupy-sim"
 
 backend = CupyBackend(
-    Lib(NAME, xp, special, scipy_linalg, xp.add.at), SimArray, [Device(NAME, "gpu")]
+    Lib(NAME, xp, special, scipy_linalg, xp.fft, xp.add.at), SimArray, [Device(NAME, "gpu")]
 )

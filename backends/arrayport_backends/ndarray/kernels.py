@@ -28,6 +28,7 @@ class Lib:
     xp: Any  # the array namespace: numpy, cupy, simulated cupy
     special: Any  # scipy.special or its like, loaded on first use
     scipy_linalg: Any  # scipy.linalg or its like, loaded on first use
+    fft: Any  # scipy.fft or its like, loaded on first use
     add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
 
 

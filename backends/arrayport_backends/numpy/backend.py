@@ -21,7 +21,14 @@ class NumpyBackend(ArrayBackend):
     """NumPy: eager calls of one or two plain arrays find their kernel on the primitive itself."""
 
     def __init__(self) -> None:
-        lib = Lib("numpy", np, Lazy("scipy.special"), Lazy("scipy.linalg"), np.add.at)
+        lib = Lib(
+            "numpy",
+            np,
+            Lazy("scipy.special"),
+            Lazy("scipy.linalg"),
+            Lazy("scipy.fft"),
+            np.add.at,
+        )
         super().__init__("numpy", lib, ROWS, np.ndarray, [Device("numpy", "cpu")])
         for prim, row in ROWS.items():
             if isinstance(row, Kernel) and not prim.many:
