@@ -76,12 +76,13 @@ def _transform(name: str, kind: FftType, a: Any, s: Axes, axes: Any, norm: str |
         around = [(0, 0, 0)] * (rank - len(over)) + [(0, n, 0) for n in changes]
         x = pad(x, constant(0, x), around)
     out = ops.fft(x, kind, lengths)
-    scale = _scale(name, norm, prod(lengths), kind in {FftType.IFFT, FftType.IRFFT})
+    scale = _scale(name, norm, prod(lengths))
     return moveaxis(out if scale == 1 else out * scale, last, over)
 
 
-def _scale(name: str, norm: str | None, size: int, inverse: bool) -> float:
-    """Say what the plain transform is multiplied by, whose inverse alone divides by the size."""
+def _scale(name: str, norm: str | None, size: int) -> float:
+    """Say what the transform is multiplied by, of which plainly the inverse divides by the size."""
+    inverse = name.startswith("i")
     if norm in {None, "backward"} or not size:
         return 1
     if norm == "ortho":

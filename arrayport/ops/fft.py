@@ -110,5 +110,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     else:
         x = convert(x, dtypes.complex_dtype(x.dtype))
     lengths = tuple([index(n) for n in fft_lengths])
-    params = {"fft_type": fft_type, "fft_lengths": lengths}
-    return fft_p.apply(x, params) if lengths else x
+    if not lengths:
+        return x
+    _abstract(x, fft_type, lengths)  # libraries would crop or pad instead
+    return fft_p.apply(x, {"fft_type": fft_type, "fft_lengths": lengths})

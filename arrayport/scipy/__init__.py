@@ -8,8 +8,10 @@ from arrayport.core.lazy import Lazy
 from arrayport.core.names import absent
 
 if TYPE_CHECKING:
+    from arrayport.scipy import fft as fft
     from arrayport.scipy import special as special
 else:
+    fft = Lazy("arrayport.scipy.fft")
     special = Lazy("arrayport.scipy.special")
 
     def __getattr__(name: str) -> Any:

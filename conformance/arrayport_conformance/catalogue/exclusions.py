@@ -72,6 +72,7 @@ EXCLUDED: Mapping[str, str] = {
         "lax.shape_as_value "
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
     ),
+    **_for("it names ways of computing: tests/numpy/test_fft.py", "lax.FftType"),
     **_for(
         "it tells a compiler what changes no value: tests/lax/test_hints.py",
         "lax.after_all lax.composite lax.create_token lax.dce_sink lax.platform_dependent "
