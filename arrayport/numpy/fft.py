@@ -94,7 +94,9 @@ def _scale(name: str, norm: str | None, size: int) -> float:
 
 def _one(name: str, kind: FftType, a: Any, n: int | None, axis: Any, norm: str | None) -> Array:
     if isinstance(axis, Sequence):
-        raise ValueError(f"{name} transforms one axis, not {axis!r}: use {name}n")
+        raise ValueError(  # noqa: TRY004 - as in JAX
+            f"{name} transforms one axis, not {axis!r}: use {name}n"
+        )
     s = None if n is None else (n,)
     return _transform(name, kind, a, s, None if axis is None else (axis,), norm)
 
@@ -276,7 +278,7 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
 def _samples(name: str, n: Any, d: Any) -> int:
     """Give the count of samples, which Python must know."""
     if isinstance(n, Sequence) or isinstance(d, Sequence):
-        raise ValueError(f"{name}: n must be an integer and d a number, not n={n!r} and d={d!r}")
+        raise TypeError(f"{name}: n must be an integer and d a number, not n={n!r} and d={d!r}")
     return index(n)
 
 

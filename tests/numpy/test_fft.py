@@ -130,7 +130,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "long s": (lambda: F.fftn(anp.ones(3), (2, 2)), ValueError, "more axes"),
     "complex": (lambda: F.rfft(anp.ones(3) + 1j), ValueError, "real"),
     "list": (lambda: F.fft([1, 2]), TypeError, "asarray"),
-    "samples": (lambda: F.fftfreq([3]), ValueError, "integer"),
+    "samples": (lambda: F.fftfreq([3]), TypeError, "integer"),
     "kind": (lambda: lax.fft(anp.ones(3), "dct", (3,)), ValueError, "fft_type"),
     "no kind": (lambda: lax.fft(anp.ones(3), 0, (3,)), TypeError, "FftType"),
     "lengths": (lambda: lax.fft(anp.ones(3), "IRFFT", (6,)), ValueError, "extents"),
