@@ -12,6 +12,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.backend import Refusal
 from arrayport.core.primitive import Primitive
+from arrayport_backends.ndarray.scalars import HALVES, Builder, DType, Scalar
 
 WIDE: Mapping[np.dtype[Any], np.dtype[Any]] = {
     **dict.fromkeys(dtypes.NARROW, dtypes.float32),
@@ -46,6 +47,8 @@ class Kernel:
     moves: bool = False  # only moves elements: any dtype goes through as it is
     # (lib, base, *rest, **params): the same, written into base.
     inplace: Callable[..., Any] | None = None
+    # (builder, *scalars, **params): one element's code, of an elementwise primitive; see `emit`.
+    scalar: Callable[..., Scalar] | None = None
 
     def bind(self, lib: Lib) -> Callable[..., Any]:
         """The kernel as a function of raw arrays of one library."""
@@ -53,13 +56,21 @@ class Kernel:
             return reduce(getattr, self.run.split("."), lib.xp)  # type: ignore[return-value]
         return partial(self.run, lib)
 
+    def emit(self, b: Builder, xs: Sequence[Scalar], dtype: DType, **params: Any) -> Scalar:
+        """One element's code, with `dtype` as the answer's: 16-bit floats compute as float32."""
+        assert self.scalar is not None
+        if self.moves:
+            return self.scalar(b, *xs, **params)
+        wide = [b.cast(x, dtypes.float32) if x.dtype in HALVES else x for x in xs]
+        return b.cast(self.scalar(b, *wide, **params), dtype)
+
 
 Rows = Mapping[Primitive, Kernel | Refusal]
 
 
-def ufunc(name: str) -> Kernel:
+def ufunc(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
     """A row for an elementwise function that `xp` has under this name and that takes `out=`."""
-    return Kernel(name, ufunc=True)
+    return Kernel(name, ufunc=True, scalar=scalar)
 
 
 def widened(

@@ -76,8 +76,17 @@ def reduce_sum(lib: Lib, x: Raw, axes: Shape) -> Raw:
 
 
 ROWS: Rows = {
-    ops.convert_p: Kernel(convert, view=True, moves=True),
-    ops.full_p: Kernel(full, moves=True),
+    ops.convert_p: Kernel(
+        convert,
+        view=True,
+        moves=True,
+        scalar=lambda b, x, dtype, weak: b.cast(x, dtype),  # noqa: ARG005 - all parameters
+    ),
+    ops.full_p: Kernel(
+        full,
+        moves=True,
+        scalar=lambda b, shape, value, dtype, weak: b.constant(value, dtype),  # noqa: ARG005
+    ),
     ops.broadcast_in_dim_p: Kernel(broadcast_in_dim, view=True, moves=True),
     ops.reshape_p: Kernel(lambda _lib, x, shape: x.reshape(shape), view=True, moves=True),
     ops.transpose_p: Kernel(lambda _lib, x, perm: x.transpose(perm), view=True, moves=True),

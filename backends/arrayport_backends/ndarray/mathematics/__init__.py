@@ -1,0 +1,1 @@
+"""Functions in the scalar language: the code that every printer shares, a file a kin."""

@@ -1,0 +1,295 @@
+"""LLVM as a printer of the scalar language, and the way from its text to machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.lazy import Lazy
+from arrayport_backends.ndarray.scalars import HALVES, PARTS, Builder, DType, Scalar
+
+ir: Any = Lazy("llvmlite.ir")
+binding: Any = Lazy("llvmlite.binding")
+
+WIDTH = 64  # bytes of the widest vector
+
+
+def available() -> bool:
+    """Whether LLVM is installed: without it Programs run by NumPy."""
+    return find_spec("llvmlite") is not None
+
+
+# ---- types
+
+
+@cache
+def register(dtype: DType) -> Any:
+    """The type of a real value in a kernel: bool is a bit, floats of 16 bits are held as 32."""
+    if dtypes.kind(dtype) == "f":
+        return ir.DoubleType() if dtype == dtypes.float64 else ir.FloatType()
+    return ir.IntType(1 if dtype == dtypes.bool_ else 8 * dtype.itemsize)
+
+
+@cache
+def storage(dtype: DType) -> Any:
+    """The type of a value in memory: bool is a byte, a complex number an array of two."""
+    if dtype.kind == "c":
+        return ir.ArrayType(register(PARTS[dtype]), 2)
+    if dtype == dtypes.bool_ or dtype in HALVES:
+        return ir.IntType(8 * dtype.itemsize)
+    return register(dtype)
+
+
+# ---- the printer
+
+SAME = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# Instructions on integers and on floats, by llvmlite's names.
+PLAIN = {
+    "add": ("add", "fadd"),
+    "sub": ("sub", "fsub"),
+    "mul": ("mul", "fmul"),
+    "div": ("sdiv", "fdiv"),
+    "rem": ("srem", "frem"),
+    "and": ("and_", ""),
+    "or": ("or_", ""),
+    "xor": ("xor", ""),
+    "shl": ("shl", ""),
+    "shr": ("ashr", ""),
+    "neg": ("neg", "fneg"),
+    "not": ("not_", ""),
+}
+OF_UNSIGNED = {"sdiv": "udiv", "srem": "urem", "ashr": "lshr"}
+INTRINSICS = {
+    "fma": "fma",
+    "sqrt": "sqrt",
+    "floor": "floor",
+    "ceil": "ceil",
+    "rint": "rint",
+    "trunc": "trunc",
+    "abs": "fabs",
+    "copysign": "copysign",
+    "clz": "ctlz",
+    "popcount": "ctpop",
+}
+
+
+class LLVMBuilder(Builder):
+    """Emits through an llvmlite IRBuilder, which stands where the code is to go."""
+
+    def __init__(self, irbuilder: Any) -> None:
+        self.ir = irbuilder
+
+    def literal(self, value: Any, dtype: DType) -> Scalar:
+        value = float(dtype.type(value)) if dtypes.kind(dtype) == "f" else int(value)
+        return Scalar(dtype, ir.Constant(register(dtype), value), self)
+
+    def operate(self, name: str, dtype: DType, *xs: Scalar) -> Scalar:
+        contracted, name = name.startswith("contracted "), name.removeprefix("contracted ")
+        codes = [x.code for x in xs]
+        own = xs[0].kind
+        if name in PLAIN:
+            chosen = PLAIN[name][own == "f"]
+            chosen = chosen if own == "i" else OF_UNSIGNED.get(chosen, chosen)
+            flags = {"flags": ("contract",)} if contracted and own == "f" else {}
+            code = getattr(self.ir, chosen)(*codes, **flags)
+        elif name in SAME:
+            if own != "f":
+                compare = self.ir.icmp_signed if own == "i" else self.ir.icmp_unsigned
+            else:
+                compare = self.ir.fcmp_unordered if name == "ne" else self.ir.fcmp_ordered
+            code = compare(SAME[name], *codes)
+        elif name == "select":
+            code = self.ir.select(*codes)
+        elif name in INTRINSICS:
+            code = self._intrinsic(INTRINSICS[name], register(dtype), codes)
+        elif name == "bitcast":
+            code = self.ir.bitcast(*codes, register(dtype))
+        elif name == "convert":
+            code = self._converted(codes[0], own, xs[0].dtype, dtype)
+        else:
+            code = self._rounded(codes[0], dtype)
+        return Scalar(dtype, code, self)
+
+    def _intrinsic(self, name: str, kind: Any, codes: list[Any]) -> Any:
+        if name == "ctlz":
+            codes = [*codes, ir.Constant(ir.IntType(1), 0)]
+        signature = ir.FunctionType(kind, [c.type for c in codes])
+        return self.ir.call(self._declared(f"llvm.{name}.{kind.intrinsic_name}", signature), codes)
+
+    def _declared(self, name: str, signature: Any) -> Any:
+        module = self.ir.module
+        return module.globals.get(name) or ir.Function(module, signature, name)
+
+    def _converted(self, code: Any, own: str, old: DType, new: DType) -> Any:
+        kind, target = dtypes.kind(new), register(new)
+        if kind == "f":
+            if own == "f":
+                if code.type == target:
+                    return code
+                return (self.ir.fpext if target == register(dtypes.float64) else self.ir.fptrunc)(
+                    code, target
+                )
+            return (self.ir.sitofp if own == "i" else self.ir.uitofp)(code, target)
+        if own == "f":
+            return (self.ir.fptosi if kind == "i" else self.ir.fptoui)(code, target)
+        if target.width == code.type.width:
+            return code
+        if target.width < code.type.width:
+            return self.ir.trunc(code, target)
+        return (self.ir.sext if own == "i" else self.ir.zext)(code, target)
+
+    def _rounded(self, code: Any, dtype: DType) -> Any:
+        """A float32 rounded to what 16 bits hold, as a float32."""
+        if dtype == dtypes.float16:
+            half = self.ir.fptrunc(code, ir.HalfType())
+            return self.ir.fpext(half, ir.FloatType())
+        word = ir.IntType(32)
+        bits = self.ir.bitcast(code, word)
+        odd = self.ir.and_(self.ir.lshr(bits, word(16)), word(1))
+        near = self.ir.and_(self.ir.add(self.ir.add(bits, word(0x7FFF)), odd), word(0xFFFF0000))
+        nan = self.ir.fcmp_unordered("uno", code, code)
+        return self.ir.select(nan, code, self.ir.bitcast(near, ir.FloatType()))
+
+    def rare(
+        self, suspect: Scalar, slow: Callable[[Builder, Scalar], Scalar], x: Scalar, y: Scalar
+    ) -> Scalar:
+        return self.select(suspect, slow(self, x), y)
+
+    def table(self, values: np.ndarray[Any, Any], index: Scalar) -> Scalar:
+        module, kind = self.ir.module, register(values.dtype)
+        name = f"table.{values.dtype}.{hash(values.tobytes()) & (1 << 64) - 1:x}"
+        if name not in module.globals:
+            made = ir.GlobalVariable(module, ir.ArrayType(kind, values.size), name)
+            made.initializer = ir.Constant(made.value_type, values.ravel().tolist())
+            made.global_constant, made.linkage = True, "internal"
+        place = self.ir.gep(module.globals[name], [ir.IntType(32)(0), index.code], inbounds=True)
+        return Scalar(values.dtype, self.ir.load(place, typ=kind), self)
+
+    # ---- memory
+
+    def load(self, pointer: Any, dtype: DType) -> Scalar:
+        """The value of this dtype at a pointer."""
+        if dtype.kind == "c":
+            part = PARTS[dtype]
+            return self.complex(*[self.load(p, part) for p in self._parts(pointer, part)])
+        kind = storage(dtype)
+        code = self.ir.load(pointer, typ=kind, align=dtype.itemsize)
+        if dtype == dtypes.bool_:
+            code = self.ir.icmp_unsigned("!=", code, kind(0))
+        elif dtype == dtypes.float16:
+            code = self.ir.fpext(self.ir.bitcast(code, ir.HalfType()), ir.FloatType())
+        elif dtype == dtypes.bfloat16:
+            word = self.ir.shl(self.ir.zext(code, ir.IntType(32)), ir.IntType(32)(16))
+            code = self.ir.bitcast(word, ir.FloatType())
+        return Scalar(dtype, code, self)
+
+    def store(self, pointer: Any, x: Scalar) -> None:
+        """Write a value to where a pointer points."""
+        if x.kind == "c":
+            part = PARTS[x.dtype]
+            for p, value in zip(self._parts(pointer, part), x.code, strict=True):
+                self.store(p, value)
+            return
+        code, kind = x.code, storage(x.dtype)
+        if x.dtype == dtypes.bool_:
+            code = self.ir.zext(code, kind)
+        elif x.dtype == dtypes.float16:
+            code = self.ir.bitcast(self.ir.fptrunc(code, ir.HalfType()), kind)
+        elif x.dtype == dtypes.bfloat16:
+            code = self._bfloat_bits(code)
+        self.ir.store(code, pointer, align=x.dtype.itemsize)
+
+    def _bfloat_bits(self, code: Any) -> Any:
+        """The upper half of a float32; of NaN a bit that the lower half may have had is set."""
+        word = ir.IntType(32)
+        bits = self.ir.lshr(self.ir.bitcast(code, word), word(16))
+        nan = self.ir.fcmp_unordered("uno", code, code)
+        quiet = self.ir.select(nan, self.ir.or_(bits, word(0x40)), bits)
+        return self.ir.trunc(quiet, ir.IntType(16))
+
+    def _parts(self, pointer: Any, part: DType) -> tuple[Any, Any]:
+        index = ir.IntType(32)(1)
+        return pointer, self.ir.gep(pointer, [index], source_etype=register(part), inbounds=True)
+
+
+# ---- machine code
+
+
+def _machine() -> Any:
+    """Describe this computer as LLVM's target, with vectors as wide as it has them."""
+    features = binding.get_host_cpu_features()
+    flat = features.flatten() + (",-prefer-256-bit" if features.get("avx512f") else "")
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=flat, opt=2, codemodel="jitdefault", jit=True
+    )
+
+
+@cache
+def machine() -> Any:
+    """The target that compiles."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return _machine()
+
+
+@cache
+def _linker() -> Any:
+    """The linker of code in memory, which takes a target for its own."""
+    machine()
+    return binding.create_lljit_compiler(_machine())
+
+
+_libraries = count()
+
+
+@dataclass(frozen=True)
+class Library:
+    """Machine code in memory, which stays as long as this does."""
+
+    tracker: Any
+
+    def address(self, name: str) -> int:
+        """Where a function begins."""
+        return int(self.tracker[name])
+
+
+def optimised(text: str) -> Any:
+    """LLVM's module of a text, after its passes."""
+    host = machine()
+    module = binding.parse_assembly(text, binding.create_context())
+    module.triple = host.triple
+    module.data_layout = str(host.target_data)
+    module.verify()
+    tuning = binding.create_pipeline_tuning_options(speed_level=1)
+    tuning.loop_vectorization = tuning.slp_vectorization = True
+    tuning.loop_interleaving = tuning.loop_unrolling = True
+    passes = binding.create_pass_builder(host, tuning)
+    passes.getModulePassManager().run(module, passes)
+    return module
+
+
+def assemble(text: str) -> bytes:
+    """Compile a module's text to an object file's bytes, which `load` takes on such a machine."""
+    return bytes(machine().emit_object(optimised(text)))
+
+
+def load(code: bytes, names: Iterable[str]) -> Library:
+    """Bring an object file's bytes into memory; `names`: the functions to be found."""
+    builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    return Library(builder.link(_linker(), f"library{next(_libraries)}"))
+
+
+def compile(text: str) -> Library:
+    """Compile a module's text into memory."""
+    module = optimised(text)
+    names = [f.name for f in module.functions if not f.is_declaration]
+    return load(bytes(machine().emit_object(module)), names)
