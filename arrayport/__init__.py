@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from arrayport import errors, lax, nn, numpy, random, scipy, tree, tree_util
 from arrayport.control.checkpoint import checkpoint
-from arrayport.control.custom_rules import custom_jvp, custom_vjp
+from arrayport.control.custom_jvp import custom_jvp
+from arrayport.control.custom_vjp import custom_vjp
 from arrayport.control.jit import jit
 from arrayport.core.array import Array
 from arrayport.core.backend import Device, use_backend

@@ -16,7 +16,7 @@ from arrayport.core.config import config, x64
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, is_staging, named_axes
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.ops.structure import move_axis
 from arrayport.transforms.derived import (
@@ -208,6 +208,7 @@ class Jitted:
                 and args  # without any, the ambient backend decides
                 and not captured
                 and not self.donated
+                and not program.axes
                 and backend is get("numpy")
             ):
                 self.remember(fast_key, program, out_tree, backend)
@@ -242,7 +243,8 @@ class Jitted:
     ) -> tuple[Program, Any, Any]:
         """The Program for a signature, what it captured, and its output's structure."""
         typed = tuple([(k, type(v), v) for k, v in statics])
-        key = typed, tree, tuple([aval_of(x) for x in leaves]), x64(), backend
+        axes = tuple([(name, int(t.size)) for name, t in named_axes.get().items()])
+        key = typed, tree, tuple([aval_of(x) for x in leaves]), x64(), backend, axes
         hit = self.programs.get(key)
         if hit is not None:
             return hit[0], (), hit[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, axis_trace, is_staging, named_axes
 
 Rule = Callable[..., Any]
 
@@ -227,6 +227,57 @@ class Holder(Primitive):
         super().__init__(name, abstract, batch, jvp=jvp, many=True, keeps_weak=False)
         self.linearize = linearize
         self.stage = stage
+
+    def bind(self, *args: Array, **params: Any) -> Any:
+        """Apply to Arrays; Programs with collectives run in the traces of the axes they name."""
+        top = is_staging()
+        for a in args:
+            if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
+                top = a.owner  # type: ignore[attr-defined]
+        if named_axes.get():
+            top = _innermost(top, axes_named(params))
+        return top.process(self, args, params)
+
+
+class Collective(Primitive):
+    """A primitive that meets all examples along the mapped axes whose names are in `axes`.
+
+    across
+        `(size, x, **params) -> out, mapped`: what it gives when its one named axis, of that size,
+        stands first in x, and whether that axis stands first in the answer too; `x` is None if
+        there are no operands.
+    """
+
+    __slots__ = ("across",)
+
+    def __init__(self, name: str, abstract: Rule, batch: Rule, *, across: Rule, **how: Any) -> None:
+        super().__init__(name, abstract, batch, **how)
+        self.across = across
+
+    def bind(self, *args: Array, **params: Any) -> Any:
+        """Apply to at most one Array, in the innermost of its trace and those of its axes."""
+        top = is_staging()
+        for a in args:
+            if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
+                top = a.owner  # type: ignore[attr-defined]
+        return _innermost(top, params["axes"]).process(self, args, params)
+
+
+def _innermost(top: Any, names: Iterable[Any]) -> Any:
+    for name in names:
+        trace = axis_trace(name)
+        if trace.level > top.level:
+            top = trace
+    return top
+
+
+def axes_named(params: dict[str, Any]) -> frozenset[Any]:
+    """The names of mapped axes that the Programs among parameters use."""
+    found: set[Any] = set()
+    for value in params.values():
+        for program in value if isinstance(value, tuple) else (value,):
+            found.update(getattr(program, "axes", ()))
+    return frozenset(found)
 
 
 HALF = np.dtype(np.float16).num  # from here on, dtypes that NumPy computes through wider ones

@@ -9,7 +9,7 @@ import numpy as np
 
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.errors import ProgramError
-from arrayport.core.primitive import Primitive, out_avals
+from arrayport.core.primitive import Collective, Holder, Primitive, axes_named, out_avals
 
 if TYPE_CHECKING:
     from arrayport.core.backend import Backend
@@ -86,6 +86,16 @@ class Program:
     def out_avals(self) -> list[Aval]:
         """Types of the outputs."""
         return [aval_of(v) for v in self.outs]
+
+    @property
+    def axes(self) -> frozenset[Any]:
+        """Names of the mapped axes that its collectives use."""
+        return self.derive("axes", self._axes)
+
+    def _axes(self) -> frozenset[Any]:
+        own = [e.params["axes"] for e in self.eqns if isinstance(e.prim, Collective)]
+        held = [axes_named(e.params) for e in self.eqns if isinstance(e.prim, Holder)]
+        return frozenset().union(*own, *held)
 
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gives, made once: executors, derivatives, batched versions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,31 @@ def stage_into(trace: Trace) -> Iterator[None]:
         yield
     finally:
         staging.reset(token)
+
+
+# The traces of the axes that have names, innermost last; a collective runs in its axis's trace.
+named_axes: ContextVar[Mapping[Hashable, Any]] = ContextVar("named_axes", default={})  # noqa: B039 - never changed
+
+
+@contextmanager
+def naming(name: Hashable, trace: Trace) -> Iterator[None]:
+    """Let collectives find the trace of a mapped axis by its name."""
+    token = named_axes.set({**named_axes.get(), name: trace})
+    try:
+        yield
+    finally:
+        named_axes.reset(token)
+
+
+def axis_trace(name: Hashable) -> Any:
+    """The trace of the mapped axis with a name, which knows its `size`."""
+    found = named_axes.get().get(name)
+    if found is None:
+        raise NameError(
+            f"unbound axis name {name!r} at {user_line()}: a collective needs an enclosing vmap, "
+            f"pmap or shard_map that gives an axis this name (axis_name={name!r})"
+        )
+    return found
 
 
 def neutral(x: Array) -> bool:

@@ -78,6 +78,19 @@ from arrayport.ops.windows import dynamic_slice_in_dim as dynamic_slice_in_dim
 from arrayport.ops.windows import dynamic_update_index_in_dim as dynamic_update_index_in_dim
 from arrayport.ops.windows import dynamic_update_slice as dynamic_update_slice
 from arrayport.ops.windows import dynamic_update_slice_in_dim as dynamic_update_slice_in_dim
+from arrayport.parallel.collectives import all_gather as all_gather
+from arrayport.parallel.collectives import all_to_all as all_to_all
+from arrayport.parallel.collectives import axis_index as axis_index
+from arrayport.parallel.collectives import axis_size as axis_size
+from arrayport.parallel.collectives import pbroadcast as pbroadcast
+from arrayport.parallel.collectives import pmax as pmax
+from arrayport.parallel.collectives import pmean as pmean
+from arrayport.parallel.collectives import pmin as pmin
+from arrayport.parallel.collectives import ppermute as ppermute
+from arrayport.parallel.collectives import pshuffle as pshuffle
+from arrayport.parallel.collectives import psum as psum
+from arrayport.parallel.collectives import psum_scatter as psum_scatter
+from arrayport.parallel.collectives import pswapaxes as pswapaxes
 
 if not TYPE_CHECKING:
 

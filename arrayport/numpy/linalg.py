@@ -8,7 +8,7 @@ from math import prod
 from operator import index
 from typing import Any, NamedTuple
 
-from arrayport.control.custom_rules import custom_jvp
+from arrayport.control.custom_jvp import custom_jvp
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Self
 
 from arrayport.core.array import Array, Tracer, aval_of
 from arrayport.core.backend import Backend
-from arrayport.core.primitive import Primitive
+from arrayport.core.primitive import Collective, Primitive
 from arrayport.core.quiet import quiet
-from arrayport.core.trace import Trace, backend_of
+from arrayport.core.trace import Trace, backend_of, naming
 from arrayport.core.tree import (
     broadcast_prefix,
     keystr,
@@ -18,7 +19,7 @@ from arrayport.core.tree import (
     tree_unflatten,
 )
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import broadcast_in_dim, move_axis
+from arrayport.ops.structure import batch_to_front, broadcast_in_dim, move_axis
 from arrayport.transforms.engines import by_engine
 
 
@@ -35,6 +36,17 @@ class BatchTracer(Tracer):
         self.shape = shape[:dim] + shape[dim + 1 :]
         self.dtype = value.dtype
         self.weak = value.weak
+
+
+class Extent(int):
+    """The extent of a mapped axis that has a name, under which collectives find it."""
+
+    name: Hashable
+
+    def __new__(cls, size: int, name: Hashable) -> Self:
+        made = super().__new__(cls, size)
+        made.name = name
+        return made
 
 
 class BatchTrace(Trace):
@@ -65,6 +77,10 @@ class BatchTrace(Trace):
             ]
         return out if dim is None else BatchTracer(self, out, dim)
 
+    def named(self) -> AbstractContextManager[None]:
+        """Within it, collectives find the mapped axis."""
+        return nullcontext()
+
     def output(self, x: Array, axis: int | None, path: str = "") -> Array:
         """A result with the batch axis where it is wanted; None: nowhere."""
         value, dim = self.pair(x)
@@ -88,6 +104,42 @@ class BatchTrace(Trace):
         return broadcast_in_dim(value, shape, [i + (i >= axis) for i in range(len(value.shape))])
 
 
+class NamedBatchTrace(BatchTrace):
+    """A BatchTrace whose axis has a name: collectives over it meet the whole batch."""
+
+    size: Extent
+
+    def named(self) -> AbstractContextManager[None]:
+        return naming(self.size.name, self)
+
+    def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        name = self.size.name
+        if not isinstance(prim, Collective) or name not in params["axes"]:
+            return super().process(prim, args, params)
+        front: list[Any] = [batch_to_front(self.size, *self.pair(a)) for a in args] or [None]
+        others = {k: v for k, v in params.items() if k != "axes"}
+        out, mapped = prim.across(int(self.size), *front, **others)
+        rest = tuple([n for n in params["axes"] if n != name])
+        if rest:
+            return prim.bind(out, axes=rest, **others)
+        return BatchTracer(self, out, 0) if mapped else out
+
+
+def batch_trace(size: int) -> BatchTrace:
+    """A trace for an axis of that extent, which may be a named Extent."""
+    return NamedBatchTrace(size) if type(size) is Extent else BatchTrace(size)
+
+
+def in_batch(
+    size: int, f: Callable[..., Any], xs: Sequence[Array], dims: Sequence[int | None]
+) -> tuple[BatchTrace, Any]:
+    """Call a function of flat Arrays for every example at once: the trace, and what it gave."""
+    trace = batch_trace(size)
+    ins = [x if d is None else BatchTracer(trace, x, d) for x, d in zip(xs, dims, strict=True)]
+    with trace.named():
+        return trace, f(*ins)
+
+
 def vmap(
     fun: Callable[..., Any],
     in_axes: Any = 0,
@@ -102,6 +154,9 @@ def vmap(
     argument; keyword arguments are mapped over axis 0. `out_axes` likewise for the results. Raises
     ValueError for axes that do not fit.
 
+    `axis_name` names the mapped axis for collectives (`lax.psum` …); `axis_size` gives its extent,
+    which is needed if no argument is mapped; `spmd_axis_name` is a hint to JAX's sharding.
+
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.vmap(lambda a: a.sum())(anp.ones((2, 3)))
     Array([3., 3.], dtype=float32)
@@ -113,17 +168,6 @@ def vmap(
             "vmap needs in_axes to be an int, None or a tuple of them, not "
             f"{type(in_axes).__name__}"
         )
-    if axis_name is not None:
-        options = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
-        return by_engine(
-            _named_axes_are_missing,
-            "vmap",
-            fun,
-            in_axes=in_axes,
-            out_axes=out_axes,
-            axis_size=axis_size,
-            **options,
-        )
 
     @quiet
     def own(*args: Any, **kwargs: Any) -> Any:
@@ -134,12 +178,14 @@ def vmap(
             and in_axes == 0
             and args[0].shape
             and axis_size is None
+            and axis_name is None
         ):
             trace = BatchTrace(args[0].shape[0])
             out = fun(BatchTracer(trace, args[0], 0))
         else:
-            trace, mapped, named = _mapped(args, kwargs, in_axes, axis_size)
-            out = fun(*mapped, **named)
+            trace, mapped, named = _mapped(args, kwargs, in_axes, axis_size, axis_name)
+            with trace.named():
+                out = fun(*mapped, **named)
         if isinstance(out, Array) and isinstance(out_axes, int | None):
             return trace.output(out, out_axes)
         outs, tree = tree_flatten(out)
@@ -148,13 +194,15 @@ def vmap(
             tree, [trace.output(lift(o), a) for o, a in zip(outs, axes, strict=True)]
         )
 
-    return by_engine(own, "vmap", fun, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size)
-
-
-def _named_axes_are_missing(*_args: Any, **_kwargs: Any) -> Any:
-    raise NotImplementedError(
-        "vmap with axis_name is not there yet on this backend: collectives over a named axis are "
-        "missing"
+    return by_engine(
+        own,
+        "vmap",
+        fun,
+        in_axes=in_axes,
+        out_axes=out_axes,
+        axis_name=axis_name,
+        axis_size=axis_size,
+        spmd_axis_name=spmd_axis_name,
     )
 
 
@@ -168,7 +216,9 @@ def _argument(args: Any, kwargs: Any, i: int) -> str:
     return ("args", "kwargs")[place.idx] + keystr(tuple(path))
 
 
-def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[BatchTrace, Any, Any]:
+def _mapped(
+    args: Any, kwargs: Any, in_axes: Any, size: int | None, name: Hashable
+) -> tuple[BatchTrace, Any, Any]:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise ValueError(
             f"vmap has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry "
@@ -205,7 +255,7 @@ def _mapped(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> tuple[Bat
             "vmap needs at least one mapped argument: every entry of in_axes is None (or give "
             "axis_size)"
         )
-    trace = BatchTrace(size)
+    trace = batch_trace(size if name is None else Extent(size, name))
     mapped = [
         x if d is None else BatchTracer(trace, x, d) for x, d in zip(values, dims, strict=True)
     ]

@@ -10,7 +10,7 @@ from arrayport.core.dtypes import is_inexact
 from arrayport.core.program import Program, eval_program
 from arrayport.core.trace import stage_into
 from arrayport.ops.structure import zeros
-from arrayport.transforms.batching import BatchTrace, BatchTracer
+from arrayport.transforms.batching import in_batch
 from arrayport.transforms.forward import JVPTrace, JVPTracer
 from arrayport.transforms.graph import GradTrace, backward, forward
 from arrayport.transforms.staging import StagingTrace, avals_with, restage, stage
@@ -144,9 +144,8 @@ def batch_program(program: Program, size: int, batched: Mask, forced: Mask) -> t
         mask: list[bool] = []
 
         def f(*xs: Array) -> list[Array]:
-            trace = BatchTrace(size)
-            ins = [BatchTracer(trace, x, 0) if b else x for x, b in zip(xs, batched, strict=True)]
-            outs = eval_program(program, ins)
+            dims = [0 if b else None for b in batched]
+            trace, outs = in_batch(size, lambda *ins: eval_program(program, ins), xs, dims)
             mask.extend(
                 trace.pair(o)[1] is not None or force for o, force in zip(outs, forced, strict=True)
             )
@@ -154,4 +153,5 @@ def batch_program(program: Program, size: int, batched: Mask, forced: Mask) -> t
 
         return restage(f, avals_with(program.ins, batched, size)), tuple(mask)
 
-    return program.derive(("batch", size, batched, forced), make)
+    name = getattr(size, "name", None)
+    return program.derive(("batch", size, name, batched, forced), make)

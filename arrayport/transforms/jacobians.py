@@ -7,11 +7,12 @@ from typing import Any
 
 from arrayport.core.array import Array, aval_of
 from arrayport.core.dtypes import kind
-from arrayport.core.tree import tree_flatten, tree_unflatten
+from arrayport.core.trace import backend_of
+from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.creation import eye
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import full_like, move_axis, reshape
-from arrayport.transforms.batching import vmap
+from arrayport.ops.structure import constant, full_like, move_axis, reshape
+from arrayport.transforms.batching import in_batch
 from arrayport.transforms.engines import by_engine
 from arrayport.transforms.reverse import jvp, vjp
 
@@ -128,7 +129,6 @@ def _columns(
 ) -> tuple[list[Array], Any, Any]:
     """The Jacobian of all outputs with respect to leaf i, its axes last."""
     x = leaves[i]
-    basis = reshape(eye(x.size, like=x), (x.size, *x.shape))
 
     def push(t: Array) -> Any:
         def alone(y: Array) -> Any:
@@ -136,8 +136,15 @@ def _columns(
 
         return jvp(alone, (x,), (t,), has_aux=has_aux)[1:]
 
-    pushed, *aux = vmap(push, out_axes=(0, None) if has_aux else 0)(basis)
-    outs, out_tree = tree_flatten(pushed)
+    if not x.shape:  # one column; a number stays neutral, so that it meets any backend's arrays
+        pushed, *aux = push(full_like(x, 1) if backend_of(x) else constant(1, x))
+        outs, out_tree = tree_flatten(pushed)
+        return outs, out_tree, aux[0] if aux else None
+    basis = reshape(eye(x.size, like=x), (x.size, *x.shape))
+    trace, (pushed, *aux) = in_batch(x.size, push, [basis], [0])
+    wrapped, out_tree = tree_flatten(pushed)
+    outs = [trace.output(lift(o), 0) for o in wrapped]
+    aux = tree_map(lambda a: trace.output(a, None) if isinstance(a, Array) else a, aux)
     columns = [reshape(move_axis(o, 0, len(o.shape) - 1), (*o.shape[1:], *x.shape)) for o in outs]
     return columns, out_tree, aux[0] if aux else None
 
@@ -154,7 +161,9 @@ def _rows(
         cts = [g if j == i else full_like(lift(o), 0) for j, o in enumerate(outs)]
         return pull(tree_unflatten(out_tree, cts))
 
-    return [reshape(r, (*out.shape, *r.shape[1:])) for r in vmap(one)(basis)]
+    trace, cts = in_batch(out.size, one, [basis], [0])
+    rows = [trace.output(lift(c), 0) for c in cts]
+    return [reshape(r, (*out.shape, *r.shape[1:])) for r in rows]
 
 
 def _shape_argument(tree: Any, row: Sequence[Any], argnums: int | Sequence[int]) -> Any:

@@ -233,3 +233,16 @@ def test_work_in_other_threads_inside_a_gradient(backend):
 
         x = anp.array([0.5, 1.5])
         close(ap.grad(f)(x), 12.0 * np.asarray(x))  # each part is 2 s x^2: together 6 x^2
+
+
+def test_a_python_number_meets_arrays_of_another_backend(backend):
+    x = anp.array([1.0, -2.0])
+    other = "numpy" if backend != "numpy" else "cupy-sim"
+    with ap.use_backend(other):
+        for jacobian in (ap.jacfwd, ap.jacrev):
+            found = jacobian(lambda t: x * t**2)(3.0)
+            assert found.device.backend == backend
+            np.testing.assert_allclose(np.asarray(found), [6.0, -12.0])
+        for second in (ap.hessian, lambda f: ap.jacfwd(ap.jacfwd(f))):
+            found = second(lambda t: x * t**3)(3.0)
+            np.testing.assert_allclose(np.asarray(found), [18.0, -36.0])

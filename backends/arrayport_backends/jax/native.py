@@ -1,5 +1,18 @@
 """The native engine: JAX's own transformations and control flow under JAX's names."""
 
+from arrayport_backends.jax.collectives import (
+    all_gather,
+    all_to_all,
+    axis_index,
+    axis_size,
+    pbroadcast,
+    pmax,
+    pmean,
+    pmin,
+    ppermute,
+    psum,
+    psum_scatter,
+)
 from arrayport_backends.jax.control import (
     associative_scan,
     cond,
@@ -41,7 +54,11 @@ jacobian = jacrev
 
 __all__ = [
     "after_all",
+    "all_gather",
+    "all_to_all",
     "associative_scan",
+    "axis_index",
+    "axis_size",
     "checkpoint",
     "composite",
     "cond",
@@ -63,7 +80,14 @@ __all__ = [
     "make_jaxpr",
     "map",
     "optimization_barrier",
+    "pbroadcast",
     "platform_dependent",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "psum",
+    "psum_scatter",
     "remat",
     "scan",
     "switch",

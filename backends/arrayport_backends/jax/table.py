@@ -9,6 +9,7 @@ from arrayport.core.backend import Refusal
 from arrayport.core.primitive import Primitive
 from arrayport_backends.jax import (
     bits,
+    collectives,
     convolution,
     creation,
     elementwise,
@@ -27,6 +28,7 @@ from arrayport_backends.jax import (
 
 FAMILIES: tuple[Mapping[Any, Any], ...] = (
     bits.ROWS,
+    collectives.ROWS,
     convolution.ROWS,
     creation.ROWS,
     elementwise.ROWS,

@@ -9,10 +9,16 @@ from functools import wraps
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import custom_derivatives
 from jax.tree_util import tree_map, tree_structure
 from numpy import ndarray
 
-from arrayport.core.array import Array
+from arrayport.control.custom_rules import SymbolicZero
+from arrayport.control.custom_vjp import CustomVJPPrimal
+from arrayport.core.array import Array, Aval
+from arrayport.core.dtypes import float0
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
 from arrayport_backends.jax.leaves import (
     Kinds,
@@ -21,6 +27,7 @@ from arrayport_backends.jax.leaves import (
     call,
     decode,
     encode,
+    is_array,
     rewrap,
     unwrap,
 )
@@ -359,9 +366,9 @@ def custom_jvp_call(
     function = jax.custom_jvp(seen)
 
     def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
-        given = rewrap(tuple(primals), kinds), rewrap(tuple(tangents), kinds)
+        given = rewrap(tuple(primals), kinds), rewrap(tree_map(_seen_zero, tuple(tangents)), kinds)
         value, tangent = call(jvp, [*split.fixed, *given], {})
-        return seen.note(value), unwrap(tangent)[0]
+        return seen.note(value), unwrap(tree_map(_own_zero, tangent, is_leaf=is_array))[0]
 
     function.defjvp(rule, symbolic_zeros=symbolic_zeros)
     return seen.wrap(function(*raws))
@@ -374,6 +381,7 @@ def custom_vjp_call(
     bwd: Function,
     nondiff_argnums: Sequence[int],
     args: Sequence[Any],
+    **options: Any,
 ) -> Any:
     """Call a function with rules `fwd(*args)` and `bwd(*nondiff_args, residuals, ct)`."""
     split = Split(fun, nondiff_argnums, args)
@@ -383,18 +391,37 @@ def custom_vjp_call(
     saved: dict[Any, Kinds] = {}
 
     def forward(*chosen: Any) -> tuple[Any, Any]:
-        value, residuals = call(fwd, split.full(rewrap(chosen, kinds)), {})
+        given = rewrap(chosen, kinds)
+        if options.get("symbolic_zeros"):
+            flags = tree_map(lambda x: x.perturbed, chosen)
+            values = rewrap(tree_map(lambda x: x.value, chosen), kinds)
+            given = tree_map(CustomVJPPrimal, values, flags, is_leaf=is_array)
+        value, residuals = call(fwd, split.full(given), {})
         raw, saved_kinds = unwrap(residuals)
         saved[tree_structure(raw)] = saved_kinds
         return seen.note(value), raw
 
     def backward(residuals: Any, ct: Any) -> Any:
         found = saved[tree_structure(residuals)]
-        given = rewrap(residuals, found), seen.wrap(ct)
+        given = rewrap(residuals, found), seen.wrap(tree_map(_seen_zero, ct))
         return unwrap(call(bwd, [*split.fixed, *given], {}))[0]
 
-    function.defvjp(forward, backward)
+    function.defvjp(forward, backward, **options)
     return seen.wrap(function(*raws))
+
+
+def _seen_zero(x: Any) -> Any:
+    """Give JAX's symbolic zero as ours."""
+    if not isinstance(x, custom_derivatives.SymbolicZero):
+        return x
+    return SymbolicZero(Aval(x.shape, np.dtype(x.dtype), getattr(x.aval, "weak_type", False)))
+
+
+def _own_zero(x: Any) -> Any:
+    """Give our symbolic zero as JAX takes it: as zeros."""
+    if not isinstance(x, SymbolicZero):
+        return x
+    return np.zeros(x.shape, x.dtype) if x.dtype == float0 else jnp.zeros(x.shape, x.dtype)
 
 
 class Split:

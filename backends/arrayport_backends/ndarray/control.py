@@ -7,7 +7,8 @@ from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
 from arrayport.control.conditionals import cond_p
-from arrayport.control.custom_rules import custom_jvp_p, custom_vjp_p
+from arrayport.control.custom_jvp import custom_jvp_p
+from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.jit import jit_p
 from arrayport.control.loops import while_p
 from arrayport.control.scanning import scan_p

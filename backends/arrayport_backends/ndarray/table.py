@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arrayport_backends.ndarray import (
     bits,
+    collectives,
     control,
     convolution,
     creation,
@@ -36,5 +37,6 @@ ROWS: Rows = merged(
     fft.ROWS,
     convolution.ROWS,
     random.ROWS,
+    collectives.ROWS,
     control.ROWS,
 )

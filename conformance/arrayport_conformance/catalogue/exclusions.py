@@ -42,6 +42,11 @@ EXCLUDED: Mapping[str, str] = {
         "linearize make_jaxpr remat value_and_grad vjp vmap",
     ),
     **_for(
+        "it meets the examples along a named axis: tests/parallel/test_collectives.py",
+        "lax.all_gather lax.all_to_all lax.axis_index lax.axis_size lax.pbroadcast lax.pmax "
+        "lax.pmean lax.pmin lax.ppermute lax.pshuffle lax.psum lax.psum_scatter lax.pswapaxes",
+    ),
+    **_for(
         "it says where arrays live or moves them: tests/test_contract.py and tests/numpy",
         "Array Device ShapeDtypeStruct agnostic block_until_ready default_backend device_count "
         "device_get device_put devices local_devices use_backend",

@@ -1,0 +1,251 @@
+"""Collectives: operations between the examples along a mapped axis that has a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.array import Array, Aval
+from arrayport.core.primitive import Collective
+from arrayport.core.trace import backend_of
+from arrayport.ops.creation import iota
+from arrayport.ops.elementwise import equal, select
+from arrayport.ops.indexing import take
+from arrayport.ops.promotion import lift
+from arrayport.ops.reductions import reduce_max, reduce_min
+from arrayport.ops.shapes import concatenate
+from arrayport.ops.structure import (
+    batch_to_front,
+    broadcast_in_dim,
+    convert,
+    move_axis,
+    reduce_sum,
+    reshape,
+    zeros,
+)
+
+Groups = tuple[tuple[int, ...], ...] | None  # the members along the axis that work together
+Across = Callable[..., tuple[Array, bool]]
+
+
+def _rows(x: Array, members: Sequence[int], **options: Any) -> Array:
+    """Some of the examples along the leading axis, in an order."""
+    index = lift(np.asarray(members, np.int32), backend_of(x))
+    return take(x, index, 0, **options)
+
+
+def in_groups(across: Across) -> Across:
+    """Let a rule work within each of `groups` apart, where there are any."""
+
+    def run(size: int, x: Array, /, groups: Groups, **params: Any) -> tuple[Array, bool]:
+        if groups is None:
+            return across(size, x, **params)
+        parts = []
+        for members in groups:
+            out, mapped = across(len(members), _rows(x, members), **params)
+            parts.append(out if mapped else batch_to_front(len(members), out, None))
+        order = np.argsort([m for members in groups for m in members])
+        return _rows(concatenate(parts, 0), order.tolist()), True
+
+    return run
+
+
+def members(size: int, groups: Groups) -> int:
+    """How many examples work together along an axis of that size."""
+    return size if groups is None else len(groups[0])
+
+
+# ---- reductions over the axis
+
+
+def _same(x: Any, **_params: Any) -> Aval:
+    return Aval(x.shape, x.dtype, x.weak)
+
+
+def _reduction(name: str, reduce: Callable[..., Array], **derivative: Any) -> Collective:
+    """Make a collective that gives every example the same reduction of all."""
+    prim: Collective = Collective(
+        name,
+        _same,
+        lambda _size, xs, dims, /, **params: (prim.bind(xs[0], **params), dims[0]),
+        across=in_groups(lambda _size, x: (reduce(x, (0,)), False)),
+        **derivative,
+    )
+    return prim
+
+
+def _extreme_jvp(ts: Sequence[Array], ans: Array, x: Array, **params: Any) -> Array:
+    """Share the tangent among the examples that attain the extreme."""
+    attained = convert(equal(x, ans), ts[0].dtype)
+    return psum_p.bind(ts[0] * attained, **params) / psum_p.bind(attained, **params)
+
+
+psum_p: Collective = _reduction(
+    "psum", reduce_sum, transposes=(lambda g, _x, **params: psum_p.bind(g, **params),)
+)
+pmax_p: Collective = _reduction("pmax", reduce_max, jvp=_extreme_jvp)
+pmin_p: Collective = _reduction("pmin", reduce_min, jvp=_extreme_jvp)
+
+# ---- exchanges along the axis
+
+
+def _permute(size: int, x: Array, perm: tuple[tuple[int, int], ...]) -> tuple[Array, bool]:
+    """Give each example what its source has, zeros if it has none."""
+    sources = dict.fromkeys(range(size), size) | {target: source for source, target in perm}
+    return _rows(x, [sources[i] for i in range(size)], mode="fill", fill_value=0), True
+
+
+ppermute_p: Collective = Collective(
+    "ppermute",
+    _same,
+    lambda _size, xs, dims, /, **params: (ppermute_p.bind(xs[0], **params), dims[0]),
+    across=_permute,
+    transposes=(
+        lambda g, _x, axes, perm: ppermute_p.bind(
+            g, axes=axes, perm=tuple([(target, source) for source, target in perm])
+        ),
+    ),
+)
+
+
+def _broadcast_transpose(g: Array, _x: Any, axes: Any, source: int, groups: Groups) -> Array:
+    total = psum_p.bind(g, axes=axes, groups=groups)
+    index = axis_index_p.bind(axes=axes)
+    own = equal(index, convert(lift(source), index.dtype))
+    return select(broadcast_in_dim(own, total.shape, ()), total, zeros(total))
+
+
+pbroadcast_p: Collective = Collective(
+    "pbroadcast",
+    _same,
+    lambda _size, xs, dims, /, **params: (pbroadcast_p.bind(xs[0], **params), dims[0]),
+    across=in_groups(lambda _size, x, source: (reshape(_rows(x, [source]), x.shape[1:]), False)),
+    transposes=(_broadcast_transpose,),
+)
+
+
+def _gather(_size: int, x: Array, axis: int, tiled: bool) -> tuple[Array, bool]:
+    out = move_axis(x, 0, axis)
+    return (_merged(out, axis) if tiled else out), False
+
+
+def _gather_abstract(x: Any, axis: int, tiled: bool, count: int, **_: Any) -> Aval:
+    shape = list(x.shape)
+    if tiled:
+        shape[axis] *= count
+    else:
+        shape.insert(axis, count)
+    return Aval(tuple(shape), x.dtype, x.weak)
+
+
+def _gather_batch(_size: int, xs: Any, dims: Any, /, axis: int, **params: Any) -> Any:
+    x = move_axis(xs[0], dims[0], 0)
+    return all_gather_p.bind(x, axis=axis + 1, **params), 0
+
+
+all_gather_p: Collective = Collective(
+    "all_gather",
+    _gather_abstract,
+    _gather_batch,
+    across=in_groups(lambda size, x, axis, tiled, count: _gather(size, x, axis, tiled)),  # noqa: ARG005
+    transposes=(lambda g, _x, **params: psum_scatter_p.bind(g, **params),),
+)
+
+
+def _scatter(size: int, x: Array, axis: int, tiled: bool, count: int) -> tuple[Array, bool]:  # noqa: ARG001
+    total = reduce_sum(x, (0,))
+    return move_axis(_parted(total, axis, size) if tiled else total, axis, 0), True
+
+
+def _scatter_abstract(x: Any, axis: int, tiled: bool, count: int, **_: Any) -> Aval:
+    shape = list(x.shape)
+    if tiled:
+        shape[axis] //= count
+    else:
+        del shape[axis]
+    return Aval(tuple(shape), x.dtype, x.weak)
+
+
+def _scatter_batch(_size: int, xs: Any, dims: Any, /, axis: int, **params: Any) -> Any:
+    x = move_axis(xs[0], dims[0], 0)
+    return psum_scatter_p.bind(x, axis=axis + 1, **params), 0
+
+
+psum_scatter_p: Collective = Collective(
+    "psum_scatter",
+    _scatter_abstract,
+    _scatter_batch,
+    across=in_groups(_scatter),
+    transposes=(lambda g, _x, **params: all_gather_p.bind(g, **params),),
+)
+
+
+def _exchange(
+    size: int,
+    x: Array,
+    split: int,
+    concat: int,
+    tiled: bool,
+    count: int,  # noqa: ARG001
+) -> tuple[Array, bool]:
+    """Part i of example j becomes part j of example i."""
+    parts = move_axis(_parted(x, split + 1, size) if tiled else x, split + 1, 0)
+    out = move_axis(parts, 1, concat + 1)
+    return (_merged(out, concat + 1) if tiled else out), True
+
+
+def _exchange_abstract(x: Any, split: int, concat: int, tiled: bool, count: int, **_: Any) -> Aval:
+    shape = list(x.shape)
+    if tiled:
+        shape[split] //= count
+        shape[concat] *= count
+    else:
+        del shape[split]
+        shape.insert(concat, count)
+    return Aval(tuple(shape), x.dtype, x.weak)
+
+
+def _exchange_batch(
+    _size: int, xs: Any, dims: Any, /, split: int, concat: int, **params: Any
+) -> Any:
+    x = move_axis(xs[0], dims[0], 0)
+    return all_to_all_p.bind(x, split=split + 1, concat=concat + 1, **params), 0
+
+
+all_to_all_p: Collective = Collective(
+    "all_to_all",
+    _exchange_abstract,
+    _exchange_batch,
+    across=in_groups(_exchange),
+    transposes=(
+        lambda g, _x, split, concat, **params: all_to_all_p.bind(
+            g, split=concat, concat=split, **params
+        ),
+    ),
+)
+
+
+def _merged(x: Array, axis: int) -> Array:
+    """One axis of two neighbours."""
+    return reshape(x, (*x.shape[:axis], x.shape[axis] * x.shape[axis + 1], *x.shape[axis + 2 :]))
+
+
+def _parted(x: Array, axis: int, count: int) -> Array:
+    """Two axes, of `count` parts and what each holds, of one."""
+    extent = x.shape[axis] // count
+    return reshape(x, (*x.shape[:axis], count, extent, *x.shape[axis + 1 :]))
+
+
+# ---- places along the axis
+
+axis_index_p: Collective = Collective(
+    "axis_index",
+    lambda axes: Aval((), dtypes.int32),  # noqa: ARG005 - all of its parameters
+    lambda _size, _xs, _dims, /, axes: (axis_index_p.bind(axes=axes), None),
+    across=lambda size, _x: (iota(dtypes.int32, size), True),
+    not_differentiable="it has no operands",
+    keeps_weak=False,
+)

@@ -1,0 +1,1 @@
+"""Work on several examples or devices at once, which talk over axes with names."""

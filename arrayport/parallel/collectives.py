@@ -1,0 +1,441 @@
+"""The collectives under JAX's names: what the examples along a named axis do together."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from math import prod
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.core.dtypes import bool_, default_int
+from arrayport.core.primitive import Collective
+from arrayport.core.trace import axis_trace
+from arrayport.core.tree import tree_leaves, tree_map
+from arrayport.ops.collectives import (
+    Groups,
+    all_gather_p,
+    all_to_all_p,
+    axis_index_p,
+    pbroadcast_p,
+    pmax_p,
+    pmin_p,
+    ppermute_p,
+    psum_p,
+    psum_scatter_p,
+)
+from arrayport.ops.promotion import lift
+from arrayport.ops.reductions import reduce_max, reduce_min
+from arrayport.ops.structure import convert, move_axis, reduce_sum, reshape
+from arrayport.transforms.engines import run_on_engine
+
+Pairs = Sequence[tuple[int, int]]
+
+
+def _names(axis_name: Any) -> tuple[Any, ...]:
+    return tuple(axis_name) if isinstance(axis_name, tuple | list) else (axis_name,)
+
+
+def _one(axis_name: Any, what: str) -> Any:
+    names = _names(axis_name)
+    if len(names) != 1:
+        raise NotImplementedError(
+            f"{what} over several axes {names} at once is not defined: do one after the other"
+        )
+    return names[0]
+
+
+def _size(names: Sequence[Any]) -> int:
+    return prod(int(axis_trace(name).size) for name in names)
+
+
+def _groups(names: Sequence[Any], axis_index_groups: Any) -> tuple[Groups, int]:
+    """The groups as tuples, checked, and how many examples work together in the first."""
+    size = _size(names)
+    if axis_index_groups is None:
+        return None, size
+    groups = tuple([tuple(map(operator.index, g)) for g in axis_index_groups])
+    if len(names) != 1 or sorted(i for g in groups for i in g) != list(range(size)):
+        raise ValueError(
+            f"axis_index_groups must hold each index of one axis once, 0 to {size - 1}: {groups}"
+        )
+    return groups, len(groups[0])
+
+
+def _even(groups: Groups, what: str) -> None:
+    if groups is not None and len({len(g) for g in groups}) != 1:
+        raise ValueError(f"{what} needs axis_index_groups of one size, not {groups}")
+
+
+def _axis(axis: int, rank: int, name: str) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"{name}={axis} is out of range for {rank} axes")
+    return axis % rank
+
+
+# ---- reductions
+
+
+def _reduced(
+    x: Any,
+    axis_name: Any,
+    axis_index_groups: Any,
+    prim: Collective,
+    reduce: Callable[..., Array],
+    constant: Callable[[Any, int], Any],
+) -> Any:
+    """Reduce every leaf over named axes, and over those given by number."""
+    names = _names(axis_name)
+    places = [n for n in names if isinstance(n, int)]
+    named = tuple([n for n in names if not isinstance(n, int)])
+    groups, size = _groups(named, axis_index_groups)
+
+    def leaf(v: Any) -> Any:
+        if not isinstance(v, Array) and not places:
+            return constant(v, size)  # so that the size of an axis is a Python number
+        v = lift(v, None, "x")
+        if v.dtype == bool_ and prim is psum_p:
+            v = convert(v, default_int())
+        if places:
+            v = reduce(v, [_axis(n, len(v.shape), "axis_name") for n in places])
+        return prim.bind(v, axes=named, groups=groups) if named else v
+
+    return tree_map(leaf, x)
+
+
+def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Sum over a mapped axis, or several (a tuple), every leaf of a pytree.
+
+    Source: `jax.lax.psum`.
+
+    A Python number is multiplied by the size of the axis. `axis_index_groups`: lists of indices
+    which are summed apart. Raises NameError for an axis that no enclosing vmap names.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: a / psum(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
+    Array([0.25, 0.75], dtype=float32)
+    """
+    return run_on_engine("psum", _psum, (x,), x, axis_name, axis_index_groups=axis_index_groups)
+
+
+def _psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    return _reduced(x, axis_name, axis_index_groups, psum_p, reduce_sum, lambda v, n: v * n)
+
+
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Average over a mapped axis, or several; see `psum`. Source: `jax.lax.pmean`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: a - pmean(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
+    Array([-1.,  1.], dtype=float32)
+    """
+    return run_on_engine("pmean", _pmean, (x,), x, axis_name, axis_index_groups=axis_index_groups)
+
+
+def _pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    total = _psum(x, axis_name, axis_index_groups=axis_index_groups)
+    if axis_index_groups is None:
+        places = [n for n in _names(axis_name) if isinstance(n, int)]
+        leaves = tree_leaves(x)
+        shape = leaves[0].shape if places and leaves else ()
+        count: Any = _size([n for n in _names(axis_name) if not isinstance(n, int)])
+        count *= prod(shape[n] for n in places)
+    else:
+        count = _psum(lift(1), axis_name, axis_index_groups=axis_index_groups)
+    return tree_map(lambda v: v / count, total)
+
+
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Maximum over a mapped axis, or several; see `psum`. Source: `jax.lax.pmax`.
+
+    Its derivative goes to the examples that attain it, in equal parts (JAX has none).
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: pmax(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
+    Array([3., 3.], dtype=float32)
+    """
+    return run_on_engine("pmax", _pmax, (x,), x, axis_name, axis_index_groups=axis_index_groups)
+
+
+def _pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    return _reduced(x, axis_name, axis_index_groups, pmax_p, reduce_max, lambda v, _n: lift(v))
+
+
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """Minimum over a mapped axis, or several; see `pmax`. Source: `jax.lax.pmin`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: pmin(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
+    Array([1., 1.], dtype=float32)
+    """
+    return run_on_engine("pmin", _pmin, (x,), x, axis_name, axis_index_groups=axis_index_groups)
+
+
+def _pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    return _reduced(x, axis_name, axis_index_groups, pmin_p, reduce_min, lambda v, _n: lift(v))
+
+
+# ---- exchanges
+
+
+def all_gather(
+    x: Any,
+    axis_name: Any,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
+) -> Any:
+    """Give every example what all have, stacked along a new axis, or joined if `tiled`.
+
+    Source: `jax.lax.all_gather`. `to` is a hint to JAX's shard_map.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: all_gather(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
+    Array([[1., 3.],
+           [1., 3.]], dtype=float32)
+    """
+    options: dict[str, Any] = {"axis_index_groups": axis_index_groups, "axis": axis, "tiled": tiled}
+    if to != "varying":
+        options["to"] = to
+    return run_on_engine("all_gather", _all_gather, (x,), x, axis_name, **options)
+
+
+def _all_gather(
+    x: Any,
+    axis_name: Any,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",  # noqa: ARG001 - a hint
+) -> Any:
+    names = _names(axis_name)
+    groups, count = _groups(names, axis_index_groups)
+    _even(groups, "all_gather")
+
+    def leaf(v: Any) -> Array:
+        v = lift(v, None, "x")
+        place = _axis(axis, len(v.shape) + (not tiled), "axis")
+        out = v
+        for name in reversed(names):  # the first axis is the outermost
+            extent = count if groups else _size((name,))
+            known = {"groups": groups, "axis": 0, "tiled": False, "count": extent}
+            out = all_gather_p.bind(out, axes=(name,), **known)
+        out = reshape(out, (count, *v.shape))
+        out = move_axis(out, 0, place)
+        if tiled:
+            merged = (*v.shape[:place], count * v.shape[place], *v.shape[place + 1 :])
+            out = reshape(out, merged)
+        return out
+
+    return tree_map(leaf, x)
+
+
+def psum_scatter(
+    x: Any,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Sum over a mapped axis and give each example its part of the sum along a dimension.
+
+    Source: `jax.lax.psum_scatter`. The dimension must have the extent of the axis and goes, or be a
+    multiple of it and is divided if `tiled`; ValueError otherwise.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: psum_scatter(a, "i"), axis_name="i")(anp.eye(2))
+    Array([1., 1.], dtype=float32)
+    """
+    options = {
+        "scatter_dimension": scatter_dimension,
+        "axis_index_groups": axis_index_groups,
+        "tiled": tiled,
+    }
+    return run_on_engine("psum_scatter", _psum_scatter, (x,), x, axis_name, **options)
+
+
+def _psum_scatter(
+    x: Any,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    name = _one(axis_name, "psum_scatter")
+    groups, count = _groups((name,), axis_index_groups)
+    _even(groups, "psum_scatter")
+
+    def leaf(v: Any) -> Array:
+        v = lift(v, None, "x")
+        axis = _axis(scatter_dimension, len(v.shape), "scatter_dimension")
+        _divides(v.shape[axis], count, tiled, "psum_scatter", "scatter_dimension")
+        return psum_scatter_p.bind(
+            v, axes=(name,), groups=groups, axis=axis, tiled=tiled, count=count
+        )
+
+    return tree_map(leaf, x)
+
+
+def _divides(extent: int, count: int, tiled: bool, what: str, argument: str) -> None:
+    if extent % count if tiled and count else extent != count:
+        need = "a multiple of" if tiled else "equal to"
+        raise ValueError(
+            f"{what} needs the extent of {argument}, {extent}, to be {need} that of the mapped "
+            f"axis, {count}"
+        )
+
+
+def all_to_all(
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Split each example's array and give part i to example i, which joins what it is given.
+
+    Source: `jax.lax.all_to_all`. `split_axis` must have the extent of the mapped axis and goes,
+    `concat_axis` is new; if `tiled`, the one is divided and the other grows.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: all_to_all(a, "i", 0, 0), axis_name="i")(anp.array([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    options = {"axis_index_groups": axis_index_groups, "tiled": tiled}
+    return run_on_engine(
+        "all_to_all", _all_to_all, (x,), x, axis_name, split_axis, concat_axis, **options
+    )
+
+
+def _all_to_all(
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    name = _one(axis_name, "all_to_all")
+    groups, count = _groups((name,), axis_index_groups)
+    _even(groups, "all_to_all")
+
+    def leaf(v: Any) -> Array:
+        v = lift(v, None, "x")
+        split = _axis(split_axis, len(v.shape), "split_axis")
+        concat = _axis(concat_axis, len(v.shape), "concat_axis")
+        _divides(v.shape[split], count, tiled, "all_to_all", "split_axis")
+        return all_to_all_p.bind(
+            v, axes=(name,), groups=groups, split=split, concat=concat, tiled=tiled, count=count
+        )
+
+    return tree_map(leaf, x)
+
+
+def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
+    """Exchange a mapped axis with one of the array's. Source: `jax.lax.pswapaxes`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: pswapaxes(a, "i", 0), axis_name="i")(anp.array([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+
+
+def ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
+    """Send what examples have to others, by pairs (source, target); zeros where nothing arrives.
+
+    Source: `jax.lax.ppermute`. Raises ValueError for an index that is out of range or stands twice.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: ppermute(a, "i", [(0, 1), (1, 0)]), axis_name="i")(anp.array([1, 2]))
+    Array([2, 1], dtype=int32)
+    """
+    return run_on_engine("ppermute", _ppermute, (x,), x, axis_name, perm)
+
+
+def _ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
+    name = _one(axis_name, "ppermute")
+    pairs = tuple([(operator.index(s), operator.index(t)) for s, t in perm])
+    size = _size((name,))
+    for side in zip(*pairs, strict=True):
+        if len({*side}) != len(side) or not all(0 <= i < size for i in side):
+            raise ValueError(
+                f"ppermute needs sources and targets once each, from 0 to {size - 1}: {pairs}"
+            )
+    return tree_map(lambda v: ppermute_p.bind(lift(v, None, "x"), axes=(name,), perm=pairs), x)
+
+
+def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
+    """Give example i what example `perm[i]` has. Source: `jax.lax.pshuffle`.
+
+    Raises ValueError if `perm` is no permutation.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: pshuffle(a, "i", [2, 0, 1]), axis_name="i")(anp.array([5, 6, 7]))
+    Array([7, 5, 6], dtype=int32)
+    """
+    if sorted(perm) != list(range(len(perm))):
+        raise ValueError(f"pshuffle needs perm to be a permutation, not {perm}")
+    return ppermute(x, axis_name, list(zip(perm, range(len(perm)), strict=True)))
+
+
+def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
+    """Give every example what one of them has. Source: `jax.lax.pbroadcast`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: pbroadcast(a, "i", 1), axis_name="i")(anp.array([1, 2]))
+    Array([2, 2], dtype=int32)
+    """
+    return run_on_engine("pbroadcast", _pbroadcast, (x,), x, axis_name, source)
+
+
+def _pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
+    name = _one(axis_name, "pbroadcast")
+    if not 0 <= source < _size((name,)):
+        raise ValueError(f"source={source} is out of range for an axis of {_size((name,))}")
+    known = {"axes": (name,), "source": operator.index(source), "groups": None}
+    return tree_map(lambda v: pbroadcast_p.bind(lift(v, None, "x"), **known), x)
+
+
+# ---- places
+
+
+def axis_index(axis_name: Any) -> Array:
+    """Say where along a mapped axis, or several (the last counts quickest), an example stands.
+
+    Source: `jax.lax.axis_index`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: a * axis_index("i"), axis_name="i")(anp.array([5, 6]))
+    Array([0, 6], dtype=int32)
+    """
+    return run_on_engine("axis_index", _axis_index, (), axis_name)
+
+
+def _axis_index(axis_name: Any) -> Array:
+    found: Any = None
+    for name in _names(axis_name):
+        axis_trace(name)
+        own = axis_index_p.bind(axes=(name,))
+        found = own if found is None else found * _size((name,)) + own
+    return found
+
+
+def axis_size(axis_name: Hashable | tuple[Hashable, ...]) -> int:
+    """Say how many examples stand along a mapped axis, or several. Source: `jax.lax.axis_size`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.vmap(lambda a: a / axis_size("i"), axis_name="i")(anp.ones(4))
+    Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
+    """
+    return run_on_engine("axis_size", lambda name: _size(_names(name)), (), axis_name)

@@ -1,0 +1,63 @@
+"""JAX's collectives, for arrayport's Arrays and in its Programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jax import lax
+
+from arrayport.core.backend import Refusal
+from arrayport.core.primitive import Primitive
+from arrayport.ops import collectives as prims
+from arrayport_backends.jax.faults import translating
+from arrayport_backends.jax.leaves import rewrap, unwrap, wrap
+
+
+def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a collective of pytrees of raw values one of pytrees of Arrays."""
+
+    @translating
+    def call(x: Any, *args: Any, **options: Any) -> Any:
+        raws, kinds = unwrap(x)
+        return rewrap(function(raws, *args, **options), kinds)
+
+    return call
+
+
+psum = _leafwise(lax.psum)
+pmean = _leafwise(lax.pmean)
+pmax = _leafwise(lax.pmax)
+pmin = _leafwise(lax.pmin)
+all_gather = _leafwise(lax.all_gather)
+psum_scatter = _leafwise(lax.psum_scatter)
+all_to_all = _leafwise(lax.all_to_all)
+ppermute = _leafwise(lax.ppermute)
+pbroadcast = _leafwise(lax.pbroadcast)
+
+
+@translating
+def axis_index(axis_name: Any) -> Any:
+    """Say where along a mapped axis an example stands."""
+    return wrap(lax.axis_index(axis_name))
+
+
+@translating
+def axis_size(axis_name: Any) -> int:
+    """Say how many examples stand along a mapped axis."""
+    return lax.axis_size(axis_name)
+
+
+MAPPED = Refusal("JAX's own transformations do it, by lax's function of that name")
+
+ROWS: Mapping[Primitive, Callable[..., Any] | Refusal] = {
+    prims.psum_p: MAPPED,
+    prims.pmax_p: MAPPED,
+    prims.pmin_p: MAPPED,
+    prims.ppermute_p: MAPPED,
+    prims.pbroadcast_p: MAPPED,
+    prims.all_gather_p: MAPPED,
+    prims.psum_scatter_p: MAPPED,
+    prims.all_to_all_p: MAPPED,
+    prims.axis_index_p: MAPPED,
+}
