@@ -14,6 +14,7 @@ from arrayport.lax import linalg as linalg
 from arrayport.lax.elementwise import *
 from arrayport.lax.hints import *
 from arrayport.lax.modes import *
+from arrayport.lax.monoids import *
 from arrayport.lax.places import *
 from arrayport.lax.reductions import *
 from arrayport.lax.shapes import *

@@ -1,15 +1,14 @@
-"""Products, reductions by any function, sorting by keys, and maps over the leading axis."""
+"""Products, sums, sorting by keys, scans by any function, and maps over the leading axis."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 from arrayport.control.scanning import scan
 from arrayport.core.array import Array
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_map, tree_unflatten
-from arrayport.lax.elementwise import NUMERIC, add, max, min, mul, takes
+from arrayport.lax.elementwise import NUMERIC, takes
 from arrayport.ops import products, reductions, structure
 from arrayport.ops.products import dot_general
 from arrayport.ops.promotion import home_of, lift, lift_all
@@ -23,7 +22,6 @@ __all__ = [
     "batch_matmul",
     "dot",
     "map",
-    "reduce",
     "reduce_sum",
     "sort_key_val",
 ]
@@ -61,55 +59,6 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Array:
     """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``."""
     x = takes(lift(operand, None, "operand"), NUMERIC, "reduce_sum")
     return structure.reduce_sum(x, [range(len(x.shape))[a] for a in axes])
-
-
-NAMED: dict[Any, tuple[Callable[..., Array], Callable[..., Array]]] = {
-    add: (reduce_sum, add),
-    mul: (reductions.reduce_prod, mul),
-    max: (reductions.reduce_max, max),
-    min: (reductions.reduce_min, min),
-}
-
-
-def reduce(
-    operands: Any, init_values: Any, computation: Callable[..., Any], dimensions: Sequence[int]
-) -> Any:
-    """Combine over axes, from the initial values on, by an associative function of two scalars.
-
-    `operands` and `init_values` are pytrees alike; `computation` takes and gives such trees of
-    scalars. `lax.add`, `mul`, `max` and `min` are recognised. Source: ``jax.lax.reduce``.
-
-    >>> from arrayport import lax
-    >>> lax.reduce(lax.iota("int32", 4), 0, lax.add, (0,))
-    Array(6, dtype=int32)
-    """
-    if computation in NAMED and not isinstance(operands, tuple | list | dict):
-        whole, join = NAMED[computation]
-        x = lift(operands)
-        if x.size:
-            return join(whole(x, tuple(dimensions)), init_values)
-    xs = tree_map(lift, operands)
-    axes = tuple(dimensions)
-
-    def rows(x: Array) -> Array:
-        """Give the reduced axes as one in front."""
-        kept = [i for i in range(len(x.shape)) if i not in axes]
-        x = structure.transpose(x, (*axes, *kept))
-        return structure.reshape(x, (prod(x.shape[: len(axes)]), *x.shape[len(axes) :]))
-
-    folded = tree_map(rows, xs)
-    start = tree_map(
-        lambda init, x: structure.broadcast_to(lift(init, home_of(x)), x.shape[1:]),
-        init_values,
-        folded,
-    )
-    combine = computation
-    first = folded
-    while isinstance(first, tuple | list | dict):
-        first = next(iter(first.values() if isinstance(first, dict) else first))
-    for _ in first.shape[1:]:
-        combine = vmap(combine)
-    return scan(lambda carry, x: (combine(carry, x), None), start, folded)[0]
 
 
 def associative_scan(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax.numpy as jnp
 from jax import lax
-from jax.tree_util import tree_structure
+from jax.tree_util import tree_map, tree_structure
 
 from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import OURS, RAW, Seen, bare, kept, rewrap, unwrap
@@ -81,3 +82,27 @@ def associative_scan(fn: Function, elems: Any, reverse: bool = False, axis: int 
     """Combine ever longer prefixes, as `jax.lax.associative_scan` does."""
     raws, kinds = unwrap(elems)
     return rewrap(lax.associative_scan(Seen(fn, kinds * 2), raws, reverse, axis), kinds or OURS)
+
+
+@translating
+def reduce(operands: Any, init_values: Any, computation: Function, dimensions: Any) -> Any:
+    """Combine along axes by any function, as `jax.lax.reduce` does."""
+    raws, starts, seen = _monoid(operands, init_values, computation)
+    return rewrap(lax.reduce(raws, starts, seen, tuple(dimensions)), seen.kinds)
+
+
+@translating
+def reduce_window(
+    operands: Any, init_values: Any, computation: Function, *places: Any, **options: Any
+) -> Any:
+    """Combine within sliding windows by any function, as `jax.lax.reduce_window` does."""
+    raws, starts, seen = _monoid(operands, init_values, computation)
+    return rewrap(lax.reduce_window(raws, starts, seen, *places, **options), seen.kinds)
+
+
+def _monoid(operands: Any, init_values: Any, computation: Function) -> tuple[Any, Any, Seen]:
+    """Give operands, initial values of their dtypes, and the function of two trees of scalars."""
+    raws, kinds = unwrap(operands)
+    raws = tree_map(jnp.asarray, raws)
+    starts = tree_map(lambda x, v: jnp.asarray(v, x.dtype), raws, unwrap(init_values)[0])
+    return raws, starts, Seen(computation, kinds)

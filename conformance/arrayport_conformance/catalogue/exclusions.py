@@ -74,7 +74,7 @@ EXCLUDED: Mapping[str, str] = {
         "lax.AccuracyMode lax.ConvDimensionNumbers lax.DotAlgorithm lax.DotAlgorithmPreset "
         "lax.DotDimensionNumbers lax.GatherDimensionNumbers lax.GatherScatterMode lax.Precision "
         "lax.RandomAlgorithm lax.RoundingMethod lax.ScatterDimensionNumbers lax.Tolerance "
-        "lax.shape_as_value "
+        "lax.reduce_window_shape_tuple lax.shape_as_value "
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
     ),
     **_for("it names ways of computing: tests/numpy/test_fft.py", "lax.FftType"),

@@ -129,6 +129,16 @@ ROWS = (
         (case(double, 1, X(2, 3)), case(double, 0, X(2, 3))),
         FLOATS,
     ),
+    Row(
+        "lax.reduce_window",
+        (
+            case(X(2, 5, domain=APART), 0.0, add, (1, 3), (1, 2)),
+            case(X(4, 3), 0.0, add, (2, 2), (1, 1), "SAME", (2, 1), (1, 2)),
+        ),
+        ("float32",),
+        16,
+        of_largest=True,
+    ),
     Row("lax.reduce", (case(X(2, 3), X(fixed=True), add, (1,)),), FLOATS, 8, of_largest=True),
     # ---- neural
     Row("nn.logmeanexp", over(APART), ulps=32, of_largest=True),
