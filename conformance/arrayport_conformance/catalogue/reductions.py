@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from arrayport_conformance.catalogue.rows import (
     ANY,
     APART,
@@ -42,6 +44,8 @@ def lax_over(domain: str) -> tuple[Case, ...]:
     """State calls of lax's reductions."""
     return case(X(2, 3, domain=domain), axes=(0,)), case(X(2, 3, domain=domain), axes=(0, 1))
 
+
+ZERO = np.float32(0)
 
 ROWS = (
     *rows("numpy.sum", over(APART), dtypes=ANY, ulps=8, of_largest=True),
@@ -132,8 +136,8 @@ ROWS = (
     Row(
         "lax.reduce_window",
         (
-            case(X(2, 5, domain=APART), 0.0, add, (1, 3), (1, 2)),
-            case(X(4, 3), 0.0, add, (2, 2), (1, 1), "SAME", (2, 1), (1, 2)),
+            case(X(2, 5, domain=APART), ZERO, add, (1, 3), (1, 2)),
+            case(X(4, 3), ZERO, add, (2, 2), (1, 1), "SAME", (2, 1), (1, 2)),
         ),
         ("float32",),
         16,
