@@ -142,6 +142,7 @@ ROWS = (
         ("float32",),
         16,
         of_largest=True,
+        not_differentiable="its initial value is of one dtype: tests/ops/test_pooling.py does it",
     ),
     Row("lax.reduce", (case(X(2, 3), X(fixed=True), add, (1,)),), FLOATS, 8, of_largest=True),
     # ---- neural
