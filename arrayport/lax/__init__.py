@@ -24,7 +24,11 @@ from arrayport.ops.convolution import ConvDimensionNumbers as ConvDimensionNumbe
 from arrayport.ops.convolution import conv as conv
 from arrayport.ops.convolution import conv_dimension_numbers as conv_dimension_numbers
 from arrayport.ops.convolution import conv_general_dilated as conv_general_dilated
+from arrayport.ops.convolution import conv_general_permutations as conv_general_permutations
+from arrayport.ops.convolution import conv_general_shape_tuple as conv_general_shape_tuple
+from arrayport.ops.convolution import conv_shape_tuple as conv_shape_tuple
 from arrayport.ops.convolution import conv_transpose as conv_transpose
+from arrayport.ops.convolution import conv_transpose_shape_tuple as conv_transpose_shape_tuple
 from arrayport.ops.convolution import conv_with_general_padding as conv_with_general_padding
 from arrayport.ops.convolution import padtype_to_pads as padtype_to_pads
 from arrayport.ops.creation import broadcasted_iota as broadcasted_iota
@@ -42,6 +46,8 @@ from arrayport.ops.indexing import scatter_min as scatter_min
 from arrayport.ops.indexing import scatter_mul as scatter_mul
 from arrayport.ops.indexing import scatter_set as scatter  # noqa: F401 - JAX's name
 from arrayport.ops.indexing import scatter_sub as scatter_sub
+from arrayport.ops.patches import conv_general_dilated_local as conv_general_dilated_local
+from arrayport.ops.patches import conv_general_dilated_patches as conv_general_dilated_patches
 from arrayport.ops.precisions import DotAlgorithm as DotAlgorithm
 from arrayport.ops.precisions import DotAlgorithmPreset as DotAlgorithmPreset
 from arrayport.ops.precisions import Precision as Precision

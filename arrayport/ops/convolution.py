@@ -491,3 +491,78 @@ def _transposed_pads(reach: int, stride: int, padding: Any) -> tuple[int, int]:
             f"conv_transpose: padding {padding!r} is unknown: use 'SAME', 'VALID' or pairs"
         )
     return before, both - before
+
+
+# ---- shapes
+
+
+def conv_general_permutations(dimension_numbers: Any) -> tuple[Shape, Shape, Shape]:
+    """Give the permutations that bring lhs, rhs and output to the default layout.
+
+    Source: ``jax.lax.conv_general_permutations``.
+
+    >>> conv_general_permutations(("NHWC", "HWIO", "NHWC"))
+    ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
+    """
+    shape = (1,) * len(dimension_numbers[0])
+    numbers = conv_dimension_numbers(shape, shape, dimension_numbers)
+    return numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
+
+
+def conv_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    strides: Sequence[int],
+    pads: Any,
+    batch_group_count: int = 1,
+) -> Shape:
+    """Give the shape of a convolution in the default layout. Source: ``jax.lax.conv_shape_tuple``.
+
+    >>> conv_shape_tuple((2, 3, 5, 6), (4, 3, 3, 3), (1, 2), "SAME")
+    (2, 4, 5, 3)
+    """
+    space, window = lhs_shape[2:], rhs_shape[2:]
+    if isinstance(pads, str):
+        pads = padtype_to_pads(space, window, strides, pads)
+    places = [
+        max((n + lo + hi - k) // s + 1, 0)
+        for n, k, s, (lo, hi) in zip(space, window, strides, pads, strict=True)
+    ]
+    return (lhs_shape[0] // batch_group_count, rhs_shape[0], *places)
+
+
+def conv_general_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+    dimension_numbers: Any,
+) -> Shape:
+    """Give the shape of a convolution in any layout. Source: ``jax.lax``."""
+    lhs, rhs, out = conv_general_permutations(dimension_numbers)
+    made = conv_shape_tuple(
+        ordered(lhs_shape, lhs), ordered(rhs_shape, rhs), window_strides, padding
+    )
+    return tuple(made[out.index(i)] for i in range(len(made)))
+
+
+def conv_transpose_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+    dimension_numbers: Any,
+) -> Shape:
+    """Give the shape of a transposed convolution in any layout. Source: ``jax.lax``."""
+    lhs, rhs, out = conv_general_permutations(dimension_numbers)
+    batch, _, *space = ordered(lhs_shape, lhs)
+    features, _, *window = ordered(rhs_shape, rhs)
+    if isinstance(padding, str):
+        pairs = zip(window, window_strides, strict=True)
+        padding = [_transposed_pads(k, s, padding) for k, s in pairs]
+    places = [
+        (n - 1) * s - k + 2 + lo + hi
+        for n, k, s, (lo, hi) in zip(space, window, window_strides, padding, strict=True)
+    ]
+    made = (batch, features, *places)
+    return tuple(made[out.index(i)] for i in range(len(made)))

@@ -154,6 +154,34 @@ def test_padding(padding: str) -> None:
         assert lax.padtype_to_pads((n,), (k,), (s,), padding) == expected
 
 
+@pytest.mark.parametrize("padding", ["SAME", ((1, 2), (0, 0))])
+def test_shapes(padding: Any) -> None:
+    jax = pytest.importorskip("jax", reason="JAX is the oracle")
+    for lhs, rhs, stride in product(
+        ((2, 5, 6, 3), (1, 9, 4, 2)), ((3, 3, 3, 4), (2, 1, 5, 4)), (1, 3)
+    ):
+        arguments = (lhs, rhs, (stride, 2), padding)
+        plain = ((lhs[0], *lhs[2:]), (rhs[0], *rhs[1:3]), (2,), "VALID")
+        assert lax.conv_shape_tuple(*plain) == tuple(jax.lax.conv_shape_tuple(*plain))
+        for name in ("conv_general_shape_tuple", "conv_transpose_shape_tuple"):
+            assert getattr(lax, name)(*arguments, NHWC) == getattr(jax.lax, name)(*arguments, NHWC)
+    layout = ("WNCH", "IWHO", "CHWN")
+    assert lax.conv_general_permutations(layout) == jax.lax.conv_general_permutations(layout)
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_kernel_everywhere_is_a_local_one() -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(-4, 5, (2, 6, 5, 3)), rng.integers(-4, 5, (3, 2, 3, 4))
+    x, w = anp.asarray(x, dtype=float), anp.asarray(w, dtype=float)
+    options = {"rhs_dilation": (1, 2), "dimension_numbers": NHWC}
+    expected = lax.conv_general_dilated(x, w, (2, 1), "SAME", **options)
+    flat = w.transpose(2, 0, 1, 3).reshape(18, 4)
+    local = anp.broadcast_to(flat, (*expected.shape[1:3], 18, 4))
+    found = lax.conv_general_dilated_local(x, local, (2, 1), "SAME", (3, 2), **options)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+
+
 X, W = np.ones((2, 4, 5, 5)), np.ones((2, 4, 3, 3))
 MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "features": (lambda: lax.conv(X, W[:, :3], (1, 1), "SAME"), ValueError, "4 features"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from arrayport_conformance.catalogue.rows import FLOATS, Row, X, case, rows
 
+NHWC = ("NHWC", "HWIO", "NHWC")
+
 ROWS = (
     Row(
         "lax.conv",
@@ -26,7 +28,7 @@ ROWS = (
                 X(2, 2, 2, 3),
                 (1, 1),
                 "SAME",
-                dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                dimension_numbers=NHWC,
             ),
         ),
         FLOATS,
@@ -43,6 +45,25 @@ ROWS = (
     Row(
         "lax.conv_transpose",
         (case(X(1, 4, 2), X(3, 2, 3), (2,), "SAME"),),
+        FLOATS,
+        64,
+        of_largest=True,
+    ),
+    Row(
+        "lax.conv_general_dilated_patches",
+        (
+            case(X(2, 3, 5), (2,), (2,), ((1, 0),), rhs_dilation=(2,)),
+            case(X(1, 4, 5, 2), (2, 3), (1, 2), "SAME", dimension_numbers=NHWC),
+        ),
+        FLOATS,
+        0,
+    ),
+    Row(
+        "lax.conv_general_dilated_local",
+        (
+            case(X(2, 3, 5), X(4, 6, 4), (1,), "VALID", (2,)),
+            case(X(1, 4, 5, 2), X(3, 2, 12, 3), (1, 2), "VALID", (2, 3), dimension_numbers=NHWC),
+        ),
         FLOATS,
         64,
         of_largest=True,

@@ -74,7 +74,8 @@ EXCLUDED: Mapping[str, str] = {
         "lax.AccuracyMode lax.ConvDimensionNumbers lax.DotAlgorithm lax.DotAlgorithmPreset "
         "lax.DotDimensionNumbers lax.GatherDimensionNumbers lax.GatherScatterMode lax.Precision "
         "lax.RandomAlgorithm lax.RoundingMethod lax.ScatterDimensionNumbers lax.Tolerance "
-        "lax.reduce_window_shape_tuple lax.shape_as_value "
+        "lax.conv_general_permutations lax.conv_general_shape_tuple lax.conv_shape_tuple "
+        "lax.conv_transpose_shape_tuple lax.reduce_window_shape_tuple lax.shape_as_value "
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
     ),
     **_for("it names ways of computing: tests/numpy/test_fft.py", "lax.FftType"),
