@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,23 +33,38 @@ class Step(NamedTuple):
     into: int | None
 
 
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """Equations that became one function, in the place of a primitive: it makes its own buffers."""
+
+    run: Callable[..., list[Any]]
+    name: str = "compiled"
+
+
 class Executor:
     """A compiled Program: `run(*raws)` gives raw outputs; `owned` inputs may be overwritten."""
 
+    warm = WARM
+
     def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
         self.backend = backend
-        self.program = program = optimise(program, backend)
+        self.owned = owned
+        self.runs = 0
+        self.run: Callable[..., list[Any]] = self.interpret
+        self.plan(optimise(program, backend))
+
+    def plan(self, program: Program) -> None:
+        """Decide on the steps."""
+        self.program = program
         self.numbers: dict[Atom, int] = {}
         self.literals: dict[int, Any] = {}
         self.n_ins = len(program.ins)
         for v in program.ins:
             self.number(v)
-        planner = Planner(self, owned)
+        planner = Planner(self, self.owned)
         self.steps = planner.steps
-        self.separate = planner.separate(owned)
+        self.separate = planner.separate(self.owned)
         self.outs = [self.number(a) for a in program.outs]
-        self.runs = 0
-        self.run: Callable[..., list[Any]] = self.interpret
 
     def __call__(self, *raws: Any) -> list[Any]:
         return self.run(*raws)
@@ -65,7 +81,7 @@ class Executor:
     def interpret(self, *raws: Any) -> list[Any]:
         """Run step by step; after some runs, compile to source."""
         self.runs += 1
-        if self.runs > WARM:
+        if self.runs > self.warm:
             self.run = self.compiled()
             return self.run(*raws)
         values: list[Any] = [None] * len(self.numbers)
@@ -155,12 +171,15 @@ class Planner:
     def step(
         self,
         i: int,
-        prim: Primitive,
+        prim: Primitive | Compiled,
         ins: Sequence[Atom],
         params: dict[str, Any],
         outs: Sequence[Var],
     ) -> Step:
         """The step of equation i."""
+        if isinstance(prim, Compiled):
+            self.ours.update(outs)
+            return self.made(i, prim.run, ins, {}, outs, many=True)
         backend = self.executor.backend
         kernel = backend.kernel(prim)
         row = self.rows[prim]
@@ -180,6 +199,20 @@ class Planner:
                 (a for a in ins if self.fits(a, outs[0]) and self.may_overwrite(a, (), i)), None
             )
             self.ours.update(outs)
+        return self.made(i, kernel, ins, params, outs, many=prim.many, into=into)
+
+    def made(
+        self,
+        i: int,
+        kernel: Callable[..., Any],
+        ins: Sequence[Atom],
+        params: dict[str, Any],
+        outs: Sequence[Var],
+        *,
+        many: bool,
+        into: Atom | None = None,
+    ) -> Step:
+        """Step i, by slots."""
         dead = {a for a in (*ins, *outs) if type(a) is Var and self.last_read[a] == i}
         number = self.executor.number
         return Step(
@@ -188,7 +221,7 @@ class Planner:
             ins=tuple(map(number, ins)),
             outs=tuple(map(number, outs)),
             dead=tuple(map(number, dead)),
-            many=prim.many,
+            many=many,
             into=None if into is None else number(into),
         )
 

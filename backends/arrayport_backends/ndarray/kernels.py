@@ -56,7 +56,7 @@ class Kernel:
             return reduce(getattr, self.run.split("."), lib.xp)  # type: ignore[return-value]
         return partial(self.run, lib)
 
-    def emit(self, b: Builder, xs: Sequence[Scalar], dtype: DType, **params: Any) -> Scalar:
+    def emit(self, b: Builder, xs: Sequence[Scalar], dtype: DType, /, **params: Any) -> Scalar:
         """One element's code, with `dtype` as the answer's: 16-bit floats compute as float32."""
         assert self.scalar is not None
         if self.moves:

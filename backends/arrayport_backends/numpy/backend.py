@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from arrayport.core.array import Array
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import ERRORS, HALF, Primitive
+from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Kernel, Lib
 from arrayport_backends.ndarray.table import ROWS
+from arrayport_backends.numpy.compiler import NumpyExecutor
 
 
 class NumpyBackend(ArrayBackend):
@@ -52,6 +54,9 @@ class NumpyBackend(ArrayBackend):
         keeps = prim.keeps_weak
         weak = all([a.weak for a in args]) if keeps else params.get("weak", False)  # noqa: C419
         return Array(out if type(out) is np.ndarray else np.asarray(out), weak)
+
+    def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
+        return NumpyExecutor(self, program, owned)
 
     def operand(self, raw: Any) -> Any:
         return raw

@@ -1,0 +1,162 @@
+"""The forms of what moves elements, makes them or folds them: kernels read by them in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from arrayport.core.program import Eqn
+from arrayport.ops import creation, reductions, shapes, slices, structure, windows
+from arrayport.passes.forms import (
+    Counted,
+    Filled,
+    Folded,
+    Form,
+    FormRule,
+    Forms,
+    Piecewise,
+    Place,
+    Pointwise,
+)
+from arrayport.passes.indices import ZERO, Axis, Index, Indices, Loaded, of, reshaped
+
+
+def pointwise(eqn: Eqn, at: Indices) -> Form:
+    """Read every operand where the answer is; those of rank 0 as they are."""
+    return Pointwise(tuple(Place(a, at if a.shape else ()) for a in eqn.ins))
+
+
+def _broadcast(eqn: Eqn, at: Indices) -> Form:
+    (x,), dims = eqn.ins, eqn.params["dims"]
+    return Place(x, tuple(at[d] if n > 1 else ZERO for n, d in zip(x.shape, dims, strict=True)))
+
+
+def _reshape(eqn: Eqn, at: Indices) -> Form:
+    (x,), (out,) = eqn.ins, eqn.outs
+    return Place(x, reshaped(at, out.shape, x.shape))
+
+
+def _transpose(eqn: Eqn, at: Indices) -> Form:
+    perm = eqn.params["perm"]
+    return Place(eqn.ins[0], tuple(at[perm.index(i)] for i in range(len(perm))))
+
+
+def _slice(eqn: Eqn, at: Indices) -> Form:
+    found, axes = [], iter(at)
+    for k in eqn.params["key"]:
+        if k is None:
+            next(axes)
+        else:
+            found.append(next(axes) * k[2] + k[0] if isinstance(k, tuple) else Index(k))
+    return Place(eqn.ins[0], tuple(found))
+
+
+def _concatenate(eqn: Eqn, at: Indices) -> Form:
+    axis = eqn.params["dimension"]
+    used = [x for x in eqn.ins if x.shape[axis]]
+    ends = [0, *accumulate(x.shape[axis] for x in used)]
+    parts = [
+        Place(x, (*at[:axis], at[axis] + -start, *at[axis + 1 :]))
+        for x, start in zip(used, ends, strict=False)
+    ]
+    return parts[0] if len(parts) == 1 else Piecewise(at[axis], tuple(ends[1:-1]), tuple(parts))
+
+
+def _pad(eqn: Eqn, at: Indices) -> Form:
+    (x, value), config = eqn.ins, eqn.params["padding_config"]
+    keys = [
+        (low, low + (n - 1) * (inner + 1) + 1, inner + 1)
+        for n, (low, _, inner) in zip(x.shape, config, strict=True)
+    ]
+    return _inside(keys, at, eqn.outs[0].shape, x, Place(value, ()))
+
+
+def _inside(keys: Sequence[Any], at: Indices, shape: Sequence[int], x: Any, outside: Form) -> Form:
+    """Read x where the answer's index is one that a key chooses, the other form elsewhere."""
+    found: list[Index] = []
+    tests: list[tuple[Index, tuple[int, ...], int]] = []  # index, ends, which part is inside
+    axes = iter(zip(at, shape, strict=True))
+    for k in keys:
+        if k is None:
+            found.append(ZERO)
+            continue
+        i, n = next(axes)
+        if not isinstance(k, tuple):
+            tests.append((i, (k, k + 1), 1))
+            continue
+        start, stop, step = k
+        chosen = range(start, -1 if stop is None else stop, step)
+        low, end = min(chosen[0], chosen[-1]), max(chosen[0], chosen[-1]) + 1
+        if low > 0 or end < n:
+            tests.append((i, (low, end), 1))
+        shifted = i + -start if step > 0 else i * -1 + start
+        place, rest = shifted.divide(abs(step))
+        if rest != ZERO:
+            tests.append((rest, (1,), 0))
+        found.append(place)
+    form: Form = Place(x, tuple(found))
+    for i, ends, inside in reversed(tests):
+        parts = [outside] * (len(ends) + 1)
+        parts[inside] = form
+        form = Piecewise(i, ends, tuple(parts))
+    return form
+
+
+def _slice_set(eqn: Eqn, at: Indices) -> Form:
+    base, value = eqn.ins
+    return _inside(eqn.params["key"], at, base.shape, value, Place(base, at))
+
+
+def _dynamic_slice(eqn: Eqn, at: Indices) -> Form:
+    x, *starts = eqn.ins
+    bounds = zip(starts, x.shape, eqn.params["sizes"], strict=True)
+    firsts = [of(Loaded(s, (), n - size)) for s, n, size in bounds]
+    return Place(x, tuple(i + first for i, first in zip(at, firsts, strict=True)))
+
+
+def _dynamic_update_slice(eqn: Eqn, at: Indices) -> Form:
+    base, update, *starts = eqn.ins
+    found, tests = [], []
+    for i, s, n, size in zip(at, starts, base.shape, update.shape, strict=True):
+        shifted = i + of(Loaded(s, (), n - size)) * -1
+        found.append(shifted)
+        if size < n:
+            tests.append((shifted, size))
+    form: Form = Place(update, tuple(found))
+    for shifted, size in reversed(tests):
+        form = Piecewise(shifted, (0, size), (Place(base, at), form, Place(base, at)))
+    return form
+
+
+def _folded(combine: str) -> FormRule:
+    def rule(eqn: Eqn, at: Indices) -> Form:
+        (x,), over = eqn.ins, eqn.params["axes"]
+        axes = {d: Axis(x.shape[d]) for d in over}
+        rest = iter(at)
+        places = tuple(of(axes[d]) if d in axes else next(rest) for d in range(len(x.shape)))
+        return Folded(combine, Place(x, places), tuple(axes.values()), tuple(over))
+
+    return rule
+
+
+FORMS: Forms = {
+    structure.full_p: lambda eqn, _at: Filled(eqn.params["value"]),
+    structure.broadcast_in_dim_p: _broadcast,
+    structure.reshape_p: _reshape,
+    structure.transpose_p: _transpose,
+    structure.reduce_sum_p: _folded("add"),
+    reductions.reduce_prod_p: _folded("mul"),
+    reductions.reduce_max_p: _folded("max"),
+    reductions.reduce_min_p: _folded("min"),
+    reductions.reduce_and_p: _folded("and"),
+    reductions.reduce_or_p: _folded("or"),
+    reductions.reduce_xor_p: _folded("xor"),
+    creation.iota_p: lambda eqn, at: Counted(at[eqn.params["dimension"]]),
+    slices.slice_p: _slice,
+    slices.slice_set_p: _slice_set,
+    shapes.concatenate_p: _concatenate,
+    shapes.pad_p: _pad,
+    windows.dynamic_slice_p: _dynamic_slice,
+    windows.dynamic_update_slice_p: _dynamic_update_slice,
+}

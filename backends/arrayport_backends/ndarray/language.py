@@ -1,0 +1,70 @@
+"""Which equations kernels can compute, and at what cost, by the rows of a backend's table."""
+
+from __future__ import annotations
+
+from arrayport.core import dtypes
+from arrayport.core.program import Eqn
+from arrayport.ops import slices, windows
+from arrayport.passes.forms import Folded, Form
+from arrayport.passes.fuse import lanes_of
+from arrayport.passes.indices import Indices
+from arrayport_backends.ndarray.forms import FORMS, pointwise
+from arrayport_backends.ndarray.kernels import Kernel, Rows
+from arrayport_backends.ndarray.scalars import DTYPES
+
+PARTS = 16  # operands from which joining is left to the library
+MOVES = frozenset({"select", "convert_element_type", "neg", "abs", "real", "imag", "complex"})
+FEW = frozenset({"add", "sub", "mul", "max", "min", "eq", "ne", "lt", "le", "gt", "ge", "square"})
+SOME = frozenset({"div", "sqrt", "rsqrt", "clamp", "floor", "ceil", "round", "sign", "is_finite"})
+UPDATES = frozenset({slices.slice_set_p, windows.dynamic_update_slice_p})
+
+
+class KernelLanguage:
+    """The scalar functions of a table's rows, and the forms of what has none."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def row(self, eqn: Eqn) -> Kernel:
+        """The row of an elementwise equation."""
+        row = self.rows[eqn.prim]
+        assert isinstance(row, Kernel)
+        return row
+
+    def elementwise(self, eqn: Eqn) -> bool:
+        """Whether the table says what one element is."""
+        row = self.rows.get(eqn.prim)
+        return isinstance(row, Kernel) and row.scalar is not None
+
+    def form(self, eqn: Eqn, at: Indices) -> Form | None:
+        """Say how an element of the answer is made; None if only a library call makes it."""
+        if any(a.dtype not in DTYPES for a in (*eqn.ins, *eqn.outs)):
+            return None
+        rule = FORMS.get(eqn.prim)
+        if rule is None:
+            return pointwise(eqn, at) if self.elementwise(eqn) else None
+        if len(eqn.ins) > PARTS:
+            return None
+        if eqn.prim in UPDATES and lanes_of(eqn.outs[0].shape):
+            return None  # in place it is quicker
+        form = rule(eqn, at)
+        if isinstance(form, Folded) and not _folds(form, eqn):
+            return None
+        return form
+
+    def cost(self, eqn: Eqn) -> int:
+        """Give the instructions an element takes, roughly."""
+        if eqn.prim in FORMS:
+            return 1 if eqn.prim.name.startswith("reduce") else 0
+        name = eqn.prim.name
+        if name in MOVES or name in FEW:
+            return 1
+        return 4 if name in SOME else 20
+
+
+def _folds(form: Folded, eqn: Eqn) -> bool:
+    """Whether kernels combine elements of this dtype as the library does."""
+    kind = dtypes.kind(eqn.outs[0].dtype)
+    if kind == "c":
+        return form.combine == "add"
+    return kind != "b" or form.combine not in {"add", "mul"}

@@ -1,0 +1,197 @@
+"""Entry: a segment as a builtin function of NumPy arrays, which it checks, and which it makes.
+
+What the function needs of Python and NumPy it finds in a table that is filled when it is loaded, so
+that its machine code holds no address and may be kept on disk.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from arrayport.core import dtypes
+from arrayport.core.program import Atom, Var
+from arrayport_backends.ndarray.scalars import DType
+from arrayport_backends.numpy.codegen.nests import room
+from arrayport_backends.numpy.codegen.segments import Segment
+from arrayport_backends.numpy.llvm import Library, ir
+
+ARRAY_API = "_ARRAY_API"
+EMPTY = 184  # the place of PyArray_Empty in NumPy's table of functions
+FLAGS = 0x101  # rows are contiguous, elements aligned
+FASTCALL = 0x80
+LONG = 100_000  # instructions from which other threads may run meanwhile
+
+# The fields of an array after its object header: pointer, rank, extents, strides, base, dtype,
+# flags.
+HEADER = object.__basicsize__
+FLAGS_AT = HEADER + 48
+PYTHON = (
+    "PyObject_Vectorcall",
+    "Py_IncRef",
+    "Py_DecRef",
+    "PyList_New",
+    "PyList_SetItem",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+)
+
+
+class Entry:
+    """Emits the function `(arrays read...) -> list of arrays stored`.
+
+    An array that is not as the code needs it is left to a Python function, which is the builtin
+    function's `self`.
+    """
+
+    def __init__(self, module: Any, segment: Segment) -> None:
+        ins, outs, long = segment.ins, segment.outs, segment.cost > LONG
+        scratch = [Var((segment.scratch,), dtypes.uint8)] if segment.scratch else []
+        self.dtypes = list(dict.fromkeys(v.dtype for v in (*outs, *scratch)))
+        self.pointer, self.word = ir.PointerType(), ir.IntType(64)
+        self.int = ir.IntType(32)
+        size = len(PYTHON) + 2 + len(self.dtypes)
+        self.table = ir.GlobalVariable(module, ir.ArrayType(self.word, size), "table")
+        self.table.initializer = ir.Constant(self.table.value_type, [0] * size)
+        kind = ir.FunctionType(self.pointer, [self.pointer, self.pointer, self.word])
+        self.function = ir.Function(module, kind, "entry")
+        block = self.function.append_basic_block
+        b = self.b = ir.IRBuilder(block("entry"))
+        me, args, count = self.function.args
+        slow, fast = block("slow"), block("fast")
+        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins))]
+        for array in given:
+            self.check(array, slow)
+        b.branch(fast)
+        b.position_at_end(slow)
+        b.ret(self.call("PyObject_Vectorcall", self.pointer, [me, args, count, self.pointer(None)]))
+        b.position_at_end(fast)
+        failed = block("failed")
+        made = [self.empty(v, failed) for v in outs]
+        space = [self.empty(v, failed) for v in scratch]
+        found = self.call("PyList_New", self.pointer, [self.word(len(outs))])
+        self.unless_null(found, failed)
+        for i, array in enumerate(made):
+            self.call("PyList_SetItem", self.int, [found, self.word(i), array])
+        pointers = [self.read(a, HEADER, self.pointer) for a in (*given, *made, *space)]
+        state = self.call("PyEval_SaveThread", self.pointer, []) if long else None
+        b.call(segment.function, pointers)
+        if long:
+            self.call("PyEval_RestoreThread", ir.VoidType(), [state])
+        for array in space:
+            self.call("Py_DecRef", ir.VoidType(), [array])
+        b.ret(found)
+        b.position_at_end(failed)
+        b.ret(self.pointer(None))
+
+    def read(self, base: Any, offset: int, kind: Any) -> Any:
+        """A field of a structure."""
+        place = self.b.gep(base, [self.word(offset)], source_etype=ir.IntType(8))
+        return self.b.load(place, typ=kind)
+
+    def known(self, index: int) -> Any:
+        """An address of the table."""
+        place = self.b.gep(self.table, [self.word(index)], source_etype=self.word, inbounds=True)
+        return self.b.load(place, typ=self.word)
+
+    def call(self, name: str, result: Any, args: Sequence[Any]) -> Any:
+        """Call a function of Python, or of NumPy, by the table."""
+        index = PYTHON.index(name) if name in PYTHON else len(PYTHON)
+        kind = ir.FunctionType(result, [a.type for a in args])
+        function = self.b.inttoptr(self.known(index), kind.as_pointer())
+        return self.b.call(function, args)
+
+    def unless_null(self, pointer: Any, failed: Any) -> None:
+        """Go on if there is something, else give up."""
+        rest = self.function.append_basic_block("rest")
+        null = self.b.icmp_unsigned("==", self.b.ptrtoint(pointer, self.word), self.word(0))
+        self.b.cbranch(null, failed, rest)
+        self.b.position_at_end(rest)
+
+    def check(self, array: Any, slow: Any) -> None:
+        """Go on if this is an array whose rows are contiguous."""
+        b = self.b
+        kind = b.icmp_unsigned("==", self.read(array, 8, self.word), self.known(len(PYTHON) + 1))
+        typed, rest = (self.function.append_basic_block(n) for n in ("typed", "rest"))
+        b.cbranch(kind, typed, slow)
+        b.position_at_end(typed)
+        flags = b.and_(self.read(array, FLAGS_AT, self.int), self.int(FLAGS))
+        b.cbranch(b.icmp_unsigned("==", flags, self.int(FLAGS)), rest, slow)
+        b.position_at_end(rest)
+
+    def empty(self, v: Atom, failed: Any) -> Any:
+        """A new array."""
+        b = self.b
+        dims = room(b, self.word, max(len(v.shape), 1))
+        for i, n in enumerate(v.shape):
+            b.store(self.word(n), b.gep(dims, [self.word(i)], source_etype=self.word))
+        dtype = b.inttoptr(self.known(len(PYTHON) + 2 + self.dtypes.index(v.dtype)), self.pointer)
+        self.call("Py_IncRef", ir.VoidType(), [dtype])
+        args = [self.int(len(v.shape)), dims, dtype, self.int(0)]
+        made = self.call("PyArray_Empty", self.pointer, args)
+        self.unless_null(made, failed)
+        return made
+
+
+class Method(ctypes.Structure):
+    """Python's description of a builtin function."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def address(name: str) -> int:
+    """Where a function of Python's is."""
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def array_functions() -> Any:
+    """NumPy's table of functions for C."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    capsule = getattr(sys.modules["numpy._core._multiarray_umath"], ARRAY_API)
+    return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+class Slow:
+    """What takes over from an entry that was given arrays its code cannot read."""
+
+    def __init__(self, library: Library, kinds: Sequence[DType], ins: Sequence[DType]) -> None:
+        self.alive = library, kinds
+        self.ins = ins
+        self.run: Callable[..., list[Any]]
+
+    def __call__(self, *raws: Any) -> list[Any]:
+        """Bring them into the form that it takes."""
+        given = zip(raws, self.ins, strict=True)
+        return self.run(*[np.require(raw, dtype, ("C", "A", "E")) for raw, dtype in given])
+
+    def call(self, pointers: Sequence[int]) -> None:
+        """Run on memory given by its addresses: what is read, what is stored, scratch."""
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))
+        kind(self.alive[0].address("segment"))(*pointers)
+
+
+def builtin(
+    library: Library, kinds: Sequence[DType], ins: Sequence[DType]
+) -> Callable[..., list[Any]]:
+    """The entry of a loaded module, whose arrays it makes are of these kinds, as a function."""
+    values = [*map(address, PYTHON), array_functions()[EMPTY], id(np.ndarray), *map(id, kinds)]
+    table = (ctypes.c_int64 * len(values)).from_address(library.address("table"))
+    table[:] = values
+    method = Method(b"segment", library.address("entry"), FASTCALL, None)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(method))  # Python reads it while freeing a function
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    slow = Slow(library, kinds, ins)
+    slow.run = make(ctypes.addressof(method), slow, None)
+    return slow.run

@@ -1,0 +1,382 @@
+"""Nests: the loops over a nest's lanes, its reductions, and what they store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import prod
+from typing import Any
+
+from arrayport.core import dtypes
+from arrayport.core.program import Atom, Eqn, Var
+from arrayport.passes.forms import Folded, Place
+from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
+from arrayport.passes.indices import Axis, Index, Indices, Shape, flat, of
+from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
+from arrayport_backends.numpy.codegen.values import (
+    COMBINE,
+    WORD,
+    Body,
+    Code,
+    Survey,
+    Values,
+    folded,
+)
+from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
+
+PIECES = 27  # copies of the body, one for each way its choices can fall
+RUN = 1024  # elements that are added up before the sum is settled
+ROWS = 64  # rows, when columns are added up
+COLUMNS = 512  # columns that are added up at once
+
+
+@dataclass(frozen=True)
+class Target:
+    """One stored value: what it iterates over and, if it is a reduction, how it combines."""
+
+    var: Var
+    space: Shape
+    fold: Folded | None  # one that runs over lanes
+
+    @property
+    def dtype(self) -> DType:
+        """What it is computed in."""
+        return dtypes.float32 if self.var.dtype in HALVES else self.var.dtype
+
+    def own(self, at: Indices) -> Indices:
+        """The element that an index into the space belongs to."""
+        if self.fold is None:
+            return at
+        return tuple(i for d, i in enumerate(at) if d not in self.fold.dims)
+
+    def spaces(self, lanes: Sequence[Index]) -> Iterator[Indices]:
+        """The elements of the space at an index of the lanes: the short axes are unrolled."""
+        looped = lanes_of(self.space)
+        short = [range(1) if d in looped else range(n) for d, n in enumerate(self.space)]
+        for at in product(*short):
+            found = [Index(i) for i in at]
+            for d, lane in zip(looped, lanes, strict=True):
+                found[d] = lane
+            yield tuple(found)
+
+    def groups(self, lanes: Sequence[Index]) -> dict[Indices, list[Indices]]:
+        """The same, by the element of the answer."""
+        found: dict[Indices, list[Indices]] = {}
+        for at in self.spaces(lanes):
+            found.setdefault(self.own(at), []).append(at)
+        return found
+
+
+def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
+    """How a nest stores a value."""
+    form = language.form(eqn, axes_over(var.shape))
+    if isinstance(form, Folded) and folded_lanes(form):
+        return Target(var, form.place.atom.shape, form)
+    return Target(var, var.shape, None)
+
+
+class NestEmitter:
+    """Emits one nest as a function of the pointers to what it reads and then what it stores."""
+
+    def __init__(self, module: Any, name: str, nest: Nest, code: Code) -> None:
+        self.nest = nest
+        self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
+        self.body = Body(code, set(nest.stored))
+        self.reads, self.ranges = self.survey()
+        pointers = [*self.reads, *nest.stored]
+        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * len(pointers))
+        self.function = ir.Function(module, kind, name)
+        self.function.linkage = "internal"
+        self.function.attributes.add("nounwind")
+        for arg in self.function.args:
+            arg.add_attribute("noalias")
+        self.outputs = dict(zip(nest.stored, self.function.args[len(self.reads) :], strict=True))
+        self.body.buffers.update(zip(self.reads, self.function.args, strict=False))
+        self.entry = ir.IRBuilder(self.function.append_basic_block("entry"))
+        start = self.function.append_basic_block("start")
+        self.b = LLVMBuilder(ir.IRBuilder(start))
+        self.values = Values(self.body, self.b)
+        self.emit()
+        self.b.ir.ret_void()
+        self.entry.branch(start)
+
+    # ---- what is read, and where choices change
+
+    def survey(self) -> tuple[list[Atom], list[list[tuple[int, int]]]]:
+        """What the nest reads, and for each lane the ranges in which no choice changes."""
+        axes = [Axis(n) for n in self.nest.lanes]
+        lanes = [of(a) for a in axes]
+        survey = Survey(self.body)
+        survey.visit([q for t in self.targets for q in self.sources(t, lanes)])
+        breaks = [sorted(survey.breaks.get(a, ())) for a in axes]
+        for lane in range(len(breaks)):
+            if prod(len(found) + 1 for found in breaks) > PIECES:
+                breaks[lane] = []
+        ranges = [
+            list(pairwise([0, *found, n])) for found, n in zip(breaks, self.nest.lanes, strict=True)
+        ]
+        return list(survey.read), ranges
+
+    def sources(self, t: Target, lanes: Sequence[Index]) -> list[Place]:
+        """The elements that a target stores or combines at an index of the lanes."""
+        atom = t.var if t.fold is None else t.fold.place.atom
+        return [Place(atom, at) for at in t.spaces(lanes)]
+
+    # ---- loops
+
+    @contextmanager
+    def loop(self, low: int, end: int) -> Iterator[Index]:
+        """A loop, or nothing but its body if that runs once."""
+        if end - low == 1:
+            with self.values.scope():
+                yield Index(low)
+            return
+        b, word = self.b.ir, ir.IntType(WORD)
+        before, block = b.block, self.function.append_basic_block("loop")
+        b.branch(block)
+        b.position_at_end(block)
+        counter = b.phi(word)
+        counter.add_incoming(word(low), before)
+        axis = Axis(end, low)
+        self.values.axes[axis] = counter
+        with self.values.scope():
+            yield of(axis)
+        following = b.add(counter, word(1), flags=("nuw", "nsw"))
+        counter.add_incoming(following, b.block)
+        after = self.function.append_basic_block("after")
+        b.cbranch(b.icmp_signed("==", following, word(end)), after, block)
+        b.position_at_end(after)
+
+    def over(self, order: Sequence[int], lanes: dict[int, Index]) -> Iterator[dict[int, Index]]:
+        """Loops over these lanes, piece by piece, and inside them the body, once for each piece."""
+        if not order:
+            yield lanes
+            return
+        first, *rest = order
+        for low, end in self.ranges[first]:
+            with self.loop(low, end) as index:
+                yield from self.over(rest, {**lanes, first: index})
+
+    def runs(self, lane: int, size: int) -> Iterator[tuple[Index, int, int]]:
+        """Loops over runs of a lane: where each begins, and the range that it counts from there."""
+        for low, end in self.ranges[lane]:
+            count = (end - low) // size if end - low > size else 0
+            if count:
+                with self.loop(0, count) as number:
+                    yield number * size + low, 0, size
+            if low + count * size < end:
+                yield Index(), low + count * size, end
+
+    def emit(self) -> None:
+        """The nest: as its reductions lie, if it has any."""
+        lanes = range(len(self.nest.lanes))
+        kept = [k for k in lanes if k not in self.nest.reduced]
+        if not self.nest.reduced:
+            for found in self.over(kept, {}):
+                self.store(found)
+        elif lanes[-1] in self.nest.reduced:
+            for found in self.over(kept, {}):
+                self.fold_rows(found)
+        else:
+            for found in self.over(kept[:-1], {}):
+                self.fold_columns(found, kept[-1])
+
+    def store(self, lanes: dict[int, Index]) -> None:
+        """Store the values that are not reductions."""
+        at = [lanes[k] for k in sorted(lanes)]
+        for t in self.targets:
+            if t.fold is None:
+                for place in self.sources(t, at):
+                    self.write(t, place.at, self.values.value(place))
+
+    def write(self, t: Target, at: Indices, x: Scalar) -> None:
+        """Write an element of a stored value."""
+        x = self.b.cast(x, t.var.dtype)
+        index = flat(at, t.var.shape)
+        self.b.store(self.values.at(self.outputs[t.var], index, t.var.dtype), x)
+
+    # ---- reductions
+
+    @property
+    def folds(self) -> list[Target]:
+        """The targets that are reductions."""
+        return [t for t in self.targets if t.fold is not None]
+
+    def fold_rows(self, outer: dict[int, Index]) -> None:
+        """Reductions whose innermost lane is folded: their sums are in registers."""
+        *before, last = self.nest.reduced
+        zero = {**outer, **dict.fromkeys(self.nest.reduced, Index())}
+        groups = [(t, own) for t in self.folds for own in t.groups([zero[k] for k in sorted(zero)])]
+        sums = [Sum(self, t, 1) for t, _ in groups]
+        for s in sums:
+            s.begin(Index())
+        for found in self.over(before, outer):
+            for start, low, end in self.runs(last, RUN):
+                for s in sums:
+                    s.begin_run(Index())
+                with self.loop(low, end) as index:
+                    self.gather(sums, {**found, last: start + index}, Index())
+                for s in sums:
+                    s.settle(Index())
+        for s, (t, own) in zip(sums, groups, strict=True):
+            self.write(t, own, s.result(Index()))
+
+    def fold_columns(self, outer: dict[int, Index], column: int) -> None:
+        """Reductions that leave the innermost lane: their sums are rows, a block at a time."""
+        *before, last = self.nest.reduced
+        width = min(COLUMNS, self.nest.lanes[column])
+        for first, from_, to in self.runs(column, COLUMNS):
+            zero = {**outer, **dict.fromkeys((*self.nest.reduced, column), Index())}
+            sums = [
+                Sum(self, t, width)
+                for t in self.folds
+                for _ in t.groups([zero[k] for k in sorted(zero)])
+            ]
+            with self.loop(from_, to) as index:
+                for s in sums:
+                    s.begin(index + -from_)
+            for found in self.over(before, outer):
+                for start, low, end in self.runs(last, ROWS):
+                    with self.loop(from_, to) as index:
+                        for s in sums:
+                            s.begin_run(index + -from_)
+                    with self.loop(low, end) as row, self.loop(from_, to) as index:
+                        lanes = {**found, last: start + row, column: first + index}
+                        self.gather(sums, lanes, index + -from_)
+                    with self.loop(from_, to) as index:
+                        for s in sums:
+                            s.settle(index + -from_)
+            with self.loop(from_, to) as index:
+                at = {**zero, column: first + index}
+                owns = [
+                    (t, own) for t in self.folds for own in t.groups([at[k] for k in sorted(at)])
+                ]
+                for s, (t, own) in zip(sums, owns, strict=True):
+                    self.write(t, own, s.result(index + -from_))
+
+    def gather(self, sums: list[Sum], lanes: dict[int, Index], place: Index) -> None:
+        """The innermost body: store what is stored, and add to the sums."""
+        self.store(lanes)
+        at = [lanes[k] for k in sorted(lanes)]
+        rest = iter(sums)
+        for t in self.folds:
+            assert t.fold is not None
+            for elements in t.groups(at).values():
+                xs = [self.values.value(Place(t.fold.place.atom, q)) for q in elements]
+                next(rest).add(folded(self.b, t.fold.combine, xs, t.dtype), place)
+
+
+class Sum:
+    """The running state of one reduction, or of a row of them.
+
+    Sums of floats are taken in runs; what the sum of the runs loses to rounding is kept beside it.
+    """
+
+    def __init__(self, nest: NestEmitter, t: Target, width: int) -> None:
+        assert t.fold is not None
+        self.nest = nest
+        self.combine = t.fold.combine
+        self.dtype = t.dtype
+        folded_size = prod(t.space[d] for d in t.fold.dims)
+        run = ROWS if width > 1 else RUN
+        self.exact = self.combine == "add" and dtypes.kind(self.dtype) in "fc" and folded_size > run
+        states = ("run", "total", "lost") if self.exact else ("run",)
+        kind = storage(self.dtype)
+        self.states = {s: room(nest.entry, kind, width) for s in states}
+
+    def pointer(self, state: str, place: Index) -> Any:
+        """Where a part of the state is."""
+        return self.nest.values.at(self.states[state], place, self.dtype)
+
+    def read(self, state: str, place: Index) -> Scalar:
+        """A part of the state."""
+        return self.nest.b.load(self.pointer(state, place), self.dtype)
+
+    def put(self, state: str, place: Index, x: Scalar) -> None:
+        """Change a part of the state."""
+        self.nest.b.store(self.pointer(state, place), x)
+
+    @property
+    def neutral(self) -> Scalar:
+        """What combining begins with."""
+        kind = dtypes.kind(self.dtype)
+        value: Any = {"add": 0, "mul": 1, "or": 0, "xor": 0}.get(self.combine)
+        if value is None and kind == "f":
+            value = float("-inf") if self.combine == "max" else float("inf")
+        elif value is None and kind == "b":
+            value = self.combine != "max"
+        elif value is None:
+            limits = dtypes.iinfo(self.dtype)
+            all_bits = 0 if kind == "u" else -1
+            value = {"max": limits.min, "min": limits.max}.get(self.combine, all_bits)
+            value = limits.max if self.combine == "and" and kind == "u" else value
+        return self.nest.b.constant(value, self.dtype)
+
+    def begin(self, place: Index) -> None:
+        """Before anything is combined."""
+        for state in ("total", "lost") if self.exact else ("run",):
+            self.put(state, place, self.neutral)
+
+    def begin_run(self, place: Index) -> None:
+        """Before a run."""
+        if self.exact:
+            self.put("run", place, self.neutral)
+
+    def add(self, x: Scalar, place: Index) -> None:
+        """One element."""
+        self.put("run", place, self.combined(self.read("run", place), x))
+
+    def combined(self, x: Scalar, y: Scalar) -> Scalar:
+        """Two numbers combined, in an order that may be any."""
+        b = self.nest.b
+        if x.kind == "c" and self.combine == "add":
+            return b.complex(*[self.combined(p, q) for p, q in zip(x.code, y.code, strict=True)])
+        if x.kind != "f":
+            return COMBINE[self.combine](b, x, y)
+        flags = ("reassoc", "contract")
+        if self.combine == "add":
+            return Scalar(x.dtype, b.ir.fadd(x.code, y.code, flags=flags), b)
+        if self.combine == "mul":
+            return Scalar(x.dtype, b.ir.fmul(x.code, y.code, flags=flags), b)
+        intrinsic = {"max": "llvm.maximum", "min": "llvm.minimum"}[self.combine]
+        name = f"{intrinsic}.{x.code.type.intrinsic_name}"
+        kind = ir.FunctionType(x.code.type, [x.code.type] * 2)
+        function = b.ir.module.globals.get(name) or ir.Function(b.ir.module, kind, name)
+        return Scalar(x.dtype, b.ir.call(function, [x.code, y.code]), b)
+
+    def settle(self, place: Index) -> None:
+        """After a run: add it to the total, and what rounding took to what was lost."""
+        if not self.exact:
+            return
+        run, total = self.read("run", place), self.read("total", place)
+        new = total + run
+        back = new - total
+        self.put("lost", place, self.read("lost", place) + ((total - (new - back)) + (run - back)))
+        self.put("total", place, new)
+
+    def result(self, place: Index) -> Scalar:
+        """The reduction; a sum that is not finite has lost nothing that counts."""
+        if not self.exact:
+            return self.read("run", place)
+        b, total, lost = self.nest.b, self.read("total", place), self.read("lost", place)
+        if total.kind == "c":
+            pairs = zip(total.code, lost.code, strict=True)
+            return b.complex(*[corrected(b, t, e) for t, e in pairs])
+        return corrected(b, total, lost)
+
+
+def corrected(b: LLVMBuilder, total: Scalar, lost: Scalar) -> Scalar:
+    """A total with what it lost, where it is finite."""
+    return b.select(b.abs(total) < float("inf"), total + lost, total)
+
+
+def room(b: Any, kind: Any, count: int, align: int = 0) -> Any:
+    """A pointer to room on the stack for some values of a type."""
+    made = b.alloca(ir.ArrayType(kind, count))
+    if align:
+        made.align = align
+    made.type = ir.PointerType()  # llvmlite gives allocations pointers of the older, typed kind
+    return made

@@ -1,0 +1,370 @@
+"""Values: the code of one element, from what is in memory by the forms of what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
+from typing import Any
+
+from arrayport.core import dtypes
+from arrayport.core.program import Atom, Eqn, Literal
+from arrayport.passes.forms import (
+    Counted,
+    Filled,
+    Folded,
+    Form,
+    Piecewise,
+    Place,
+    Pointwise,
+    places,
+)
+from arrayport.passes.indices import (
+    Axis,
+    Index,
+    Indices,
+    Loaded,
+    Quotient,
+    Remainder,
+    Term,
+    flat,
+)
+from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport_backends.ndarray.scalars import HALVES, Scalar
+from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
+
+WORD = 64  # bits of an index
+Breaks = dict[Axis, set[int]]
+
+
+class Code:
+    """What kernels may compute: equations by what they make, and those of them that are stored."""
+
+    def __init__(
+        self,
+        ins: Sequence[Atom],
+        eqns: Mapping[Atom, Eqn],
+        stored: Container[Atom],
+        language: KernelLanguage,
+    ) -> None:
+        self.ins = ins
+        self.eqns = eqns
+        self.stored = stored
+        self.language = language
+
+
+class Body:
+    """What one nest computes, and where what others stored lies."""
+
+    def __init__(self, code: Code, own: Container[Atom]) -> None:
+        self.code = code
+        self.own = own
+        self.buffers: dict[Atom, Any] = {}
+        self.forms: dict[Place, Form | None] = {}
+
+    def form(self, place: Place) -> Form | None:
+        """How an element is made here; None if it is read from memory, or is a constant."""
+        if place not in self.forms:
+            atom, made, code = place.atom, None, self.code
+            if atom in self.own or (atom in code.eqns and atom not in code.stored):
+                made = code.language.form(code.eqns[atom], place.at)
+            self.forms[place] = made
+        return self.forms[place]
+
+
+def part_of(form: Piecewise) -> Form | None:
+    """The part that an index's bounds decide on, if they do."""
+    low, high = form.index.bounds
+    for part, end in zip(form.parts, form.ends, strict=False):
+        if high < end:
+            return part
+        if low < end:
+            return None
+    return form.parts[-1]
+
+
+def decided(form: Form | None) -> Form | None:
+    """A form whose outer choices are made where bounds make them."""
+    while isinstance(form, Piecewise):
+        part = part_of(form)
+        if part is None:
+            return form
+        form = part
+    return form
+
+
+def unfolded(form: Folded) -> list[Place]:
+    """The elements that a reduction of short axes combines."""
+    ranges = [range(a.low, a.end) for a in form.axes]
+    place = form.place
+    return [
+        Place(place.atom, tuple([i.put(dict(zip(form.axes, at, strict=True))) for i in place.at]))
+        for at in product(*ranges)
+    ]
+
+
+def loads(at: Indices) -> list[Place]:
+    """The elements that an index itself needs."""
+    found = []
+    for index in at:
+        for term, _ in index.terms:
+            if isinstance(term, Loaded):
+                found.append(Place(term.atom, term.at))
+            elif not isinstance(term, Axis):
+                found += loads((term.index,))
+    return found
+
+
+class Survey:
+    """Looks, before code is made, at what a nest reads and where its choices change."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.seen: set[Place] = set()
+        self.read: dict[Atom, None] = {}
+        self.breaks: Breaks = {}
+
+    def visit(self, start: list[Place]) -> None:
+        """Follow these elements down to what is in memory."""
+        stack = list(start)
+        while stack:
+            place = stack.pop()
+            if place in self.seen:
+                continue
+            self.seen.add(place)
+            stack += loads(place.at)
+            form = decided(self.body.form(place))
+            if form is None:
+                if type(place.atom) is not Literal or place.atom.shape:
+                    self.read[place.atom] = None
+                continue
+            stack += self.needs(form)
+
+    def needs(self, form: Form) -> list[Place]:
+        """All elements that a form may read; the breaks of its choices are noted."""
+        if isinstance(form, Folded):
+            return unfolded(form)
+        if isinstance(form, Counted):
+            return loads((form.index,))
+        if isinstance(form, Piecewise):
+            self.note(form)
+            inner = [decided(part) for part in form.parts]
+            found = [q for part in inner if part is not None for q in self.needs(part)]
+            return [*loads((form.index,)), *found]
+        return list(places(form))
+
+    def note(self, form: Piecewise) -> None:
+        """Break the axis that a choice depends on, if it is one, where the choice changes."""
+        if len(form.index.terms) != 1:
+            return
+        ((axis, times),) = form.index.terms
+        if not isinstance(axis, Axis):
+            return
+        for end in form.ends:
+            distance = end - form.index.constant
+            at = -(-distance // times) if times > 0 else distance // times + 1
+            if axis.low < at < axis.end:
+                self.breaks.setdefault(axis, set()).add(at)
+
+
+class Values:
+    """Emits elements at the place where the builder stands; each is computed once a scope."""
+
+    def __init__(self, body: Body, builder: LLVMBuilder) -> None:
+        self.body = body
+        self.builder = builder
+        self.axes: dict[Axis, Any] = {}
+        self.known: dict[Place, Scalar] = {}
+        self.codes: dict[Index | Term, Any] = {}
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A block of its own: what is emitted in it is not known after it."""
+        known, codes = self.known, self.codes
+        self.known, self.codes = dict(known), dict(codes)
+        try:
+            yield
+        finally:
+            self.known, self.codes = known, codes
+
+    # ---- elements
+
+    def value(self, wanted: Place) -> Scalar:
+        """One element."""
+        stack = [wanted]
+        while stack:
+            place = stack[-1]
+            if place in self.known:
+                stack.pop()
+                continue
+            form = decided(self.body.form(place))
+            needs = [q for q in self.needs(place, form) if q not in self.known]
+            if needs:
+                stack += reversed(needs)
+                continue
+            self.known[place] = self.made(place, form)
+            stack.pop()
+        return self.known[wanted]
+
+    def needs(self, place: Place, form: Form | None) -> list[Place]:
+        """The elements that must be there before one can be made."""
+        match form:
+            case None:
+                return loads(place.at)
+            case Folded():
+                return unfolded(form)
+            case Piecewise(index):
+                return loads((index,))
+            case Counted(index):
+                return loads((index,))
+            case _:
+                return list(places(form))
+
+    def made(self, place: Place, form: Form | None) -> Scalar:
+        """One element, those it needs being there."""
+        atom, b = place.atom, self.builder
+        match form:
+            case None if type(atom) is Literal and not atom.shape:
+                return b.constant(atom.value.raw.item(), atom.dtype)
+            case None:
+                return b.load(self.pointer(place), atom.dtype)
+            case Place():
+                return self.known[form]
+            case Filled(value):
+                return b.constant(value, atom.dtype)
+            case Counted(index):
+                return self.number(index, atom.dtype)
+            case Pointwise(found):
+                code = self.body.code
+                eqn = code.eqns[atom]
+                xs = [self.known[q] for q in found]
+                return code.language.row(eqn).emit(b, xs, atom.dtype, **eqn.params)
+            case Folded(combine):
+                xs = [self.known[q] for q in unfolded(form)]
+                if combine == "add":  # as NumPy's sums, which are never -0
+                    xs[0] = b.constant(0, atom.dtype) + xs[0]
+                return folded(b, combine, xs, atom.dtype)
+            case Piecewise():
+                return self.chosen(place, form)
+
+    def chosen(self, place: Place, form: Piecewise) -> Scalar:
+        """An element whose place only a run can tell: a branch."""
+        b, at = self.builder, self.code(form.index)
+        end, *rest = form.ends
+        below = b.ir.icmp_signed("<", at, ir.IntType(WORD)(end))
+        others: Form = form.parts[-1]
+        if rest:
+            others = Piecewise(form.index, tuple(rest), form.parts[1:])
+        results: list[tuple[Scalar, Any]] = []
+        with b.ir.if_else(below) as (then, otherwise):
+            for block, part in ((then, form.parts[0]), (otherwise, others)):
+                with block, self.scope():
+                    results.append((self.branch(place, part), b.ir.block))
+        return joined(b, results)
+
+    def branch(self, place: Place, form: Form) -> Scalar:
+        """An element of a part of a choice."""
+        found = decided(form)
+        assert found is not None
+        for q in self.needs(place, found):
+            self.value(q)
+        return self.made(place, found)
+
+    # ---- indices
+
+    def pointer(self, place: Place) -> Any:
+        """Where an element is in memory."""
+        index = flat(place.at, place.atom.shape)
+        return self.at(self.body.buffers[place.atom], index, place.atom.dtype)
+
+    def at(self, base: Any, index: Index, dtype: Any) -> Any:
+        """Where an element of a number is."""
+        return self.builder.ir.gep(
+            base, [self.code(index)], inbounds=True, source_etype=storage(dtype)
+        )
+
+    def code(self, index: Index) -> Any:
+        """An index as a 64-bit integer."""
+        found = self.codes.get(index)
+        if found is None:
+            b, word = self.builder.ir, ir.IntType(WORD)
+            for term, times in index.terms:
+                part = self.term(term)
+                part = part if times == 1 else b.mul(part, word(times), flags=("nsw",))
+                found = part if found is None else b.add(found, part, flags=("nsw",))
+            if found is None:
+                found = word(index.constant)
+            elif index.constant:
+                found = b.add(found, word(index.constant), flags=("nsw",))
+            self.codes[index] = found
+        return found
+
+    def term(self, term: Term) -> Any:
+        """A term of an index."""
+        if isinstance(term, Axis):
+            return self.axes[term]
+        found = self.codes.get(term)
+        if found is None:
+            b, word = self.builder.ir, ir.IntType(WORD)
+            match term:
+                case Quotient(index, by):
+                    found = b.udiv(self.code(index), word(by))
+                case Remainder(index, by):
+                    found = b.urem(self.code(index), word(by))
+                case Loaded(atom, at, high):
+                    found = self.limited(self.value(Place(atom, at)), high)
+            self.codes[term] = found
+        return found
+
+    def limited(self, x: Scalar, high: int) -> Any:
+        """An integer as an index from 0 to `high`."""
+        b = self.builder
+        if x.dtype == dtypes.uint64:
+            return b.minimum(x, high).code
+        x = b.convert(x, dtypes.int64)
+        return b.maximum(b.minimum(x, high), 0).code
+
+    def number(self, index: Index, dtype: Any) -> Scalar:
+        """An index as a value of a dtype: counts that a small one cannot hold wrap around."""
+        b = self.builder
+        whole = Scalar(dtypes.int64, self.code(index), b)
+        if dtypes.kind(dtype) in "iu":
+            return b.convert(whole, dtype)
+        return b.cast(whole, dtype)
+
+
+def joined(b: LLVMBuilder, results: list[tuple[Scalar, Any]]) -> Scalar:
+    """What the branches gave, where they meet."""
+    first = results[0][0]
+    if first.kind == "c":
+        parts = [
+            joined(b, [(x.code[i], block) for x, block in results])  # a part at a time
+            for i in (0, 1)
+        ]
+        return b.complex(*parts)
+    phi = b.ir.phi(first.code.type)
+    for x, block in results:
+        phi.add_incoming(x.code, block)
+    return Scalar(first.dtype, phi, b)
+
+
+Combine = Callable[[LLVMBuilder, Scalar, Scalar], Scalar]
+COMBINE: Mapping[str, Combine] = {
+    "add": lambda b, x, y: b.add(x, y),
+    "mul": lambda b, x, y: b.mul(x, y),
+    "max": lambda b, x, y: b.maximum(x, y),
+    "min": lambda b, x, y: b.minimum(x, y),
+    "and": lambda _b, x, y: x & y,
+    "or": lambda _b, x, y: x | y,
+    "xor": lambda _b, x, y: x ^ y,
+}
+
+
+def folded(b: LLVMBuilder, combine: str, xs: list[Scalar], dtype: Any) -> Scalar:
+    """Combine a few elements, neighbours first."""
+    wide = dtypes.float32 if dtype in HALVES else dtype
+    xs = [b.cast(x, wide) for x in xs]
+    while len(xs) > 1:
+        pairs = [COMBINE[combine](b, x, y) for x, y in zip(xs[::2], xs[1::2], strict=False)]
+        xs = pairs + xs[len(xs) - len(xs) % 2 :]
+    return b.cast(xs[0], dtype)

@@ -1,0 +1,294 @@
+"""Machine code of Programs gives what their interpreter gives."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from arrayport_backends.ndarray.executor import Compiled
+from arrayport_backends.numpy import compiler, llvm
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport import lax
+from arrayport.core import dtypes
+from arrayport.core.backend import get
+from arrayport.core.program import eval_program
+
+pytestmark = [
+    pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without LLVM"),
+    pytest.mark.usefixtures("at_once"),
+]
+
+SHAPES = ((), (3,), (40,), (40, 3), (3, 40), (20, 30), (1, 40), (4, 20, 3), (1100,), (2, 600))
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Compile at the first run."""
+    monkeypatch.setattr(compiler, "COMPILING", 0)
+    with ap.use_backend("numpy"):
+        yield
+
+
+def arrays(draw, shapes, dtype=np.float32):
+    made = [np.asarray(draw.standard_normal(shape) * 3) for shape in shapes]
+    return [anp.asarray(x.astype(dtype)) for x in made]
+
+
+def both(function, args):
+    """Run a Program compiled and by its interpreter."""
+    program = ap.jit(function).trace(*args).program
+    executor = get("numpy").compile(program)
+    got = executor.run(*[a.raw for a in args])
+    assert any(isinstance(e.prim, Compiled) for e in executor.program.eqns)
+    want = [np.asarray(x) for x in eval_program(program, args)]
+    assert [(g.shape, g.dtype) for g in got] == [(w.shape, w.dtype) for w in want]
+    return got, want
+
+
+def close(got, want, ulps=200):
+    for g, w in zip(got, want, strict=True):
+        kind = dtypes.kind(g.dtype)
+        if kind in "biu":
+            np.testing.assert_array_equal(g, w)
+            continue
+        eps = float(dtypes.finfo(g.dtype).eps)
+        wide = np.complex128 if kind == "c" else np.float64
+        g, w = g.astype(wide), w.astype(wide)  # noqa: PLW2901 - NumPy tests no narrow floats
+        scale = float(np.max(np.abs(w), initial=1, where=np.isfinite(w)))
+        np.testing.assert_allclose(g, w, rtol=ulps * eps, atol=ulps * eps * scale)
+
+
+# ---- random programs
+
+UNARY = (
+    lambda x: x * 2.0,
+    lambda x: -x,
+    anp.abs,
+    lambda x: x * x,
+    lambda x: anp.sqrt(anp.abs(x) + 1),
+    lambda x: anp.where(x > 0, x, 0.5 * x),
+)
+BINARY = (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, anp.maximum)
+
+
+def key_of(r, shape):
+    choices = [
+        r.randrange,
+        lambda _n: slice(None, None, -1),
+        lambda n: slice(r.randrange(n), None, r.randint(1, 3)),
+        lambda n: slice(0, r.randint(1, n)),
+        lambda _n: slice(None),
+    ]
+    return tuple(r.choice(choices)(n) for n in shape)
+
+
+def moved(r, x, values):
+    """One random operation that moves, folds or joins."""
+    axis = r.randrange(x.ndim)
+    beside = [
+        v
+        for v in values
+        if v.ndim == x.ndim
+        and (*v.shape[:axis], *v.shape[axis + 1 :]) == (*x.shape[:axis], *x.shape[axis + 1 :])
+    ]
+    parts = [d for d in (1, 2, 3, 20) if x.size % d == 0]
+    low = -1 if min(x.shape) > 2 else 0
+    return r.choice(
+        [
+            lambda: r.choice([anp.sum, anp.max, anp.mean, anp.min])(
+                x,
+                axis=tuple(r.sample(range(x.ndim), r.randint(1, x.ndim))),
+                keepdims=r.random() < 0.5,
+            ),
+            lambda: anp.transpose(x, r.sample(range(x.ndim), x.ndim)),
+            lambda: anp.reshape(x, (r.choice(parts), -1)),
+            lambda: x[key_of(r, x.shape)],
+            lambda: anp.roll(x, r.randint(-3, 5), axis),
+            lambda: anp.concatenate([x, r.choice(beside)], axis),
+            lambda: lax.pad(
+                x,
+                anp.asarray(0.5, x.dtype),
+                [(r.randint(low, 2), r.randint(low, 2), r.randint(0, 1))] * x.ndim,
+            ),
+            lambda: anp.broadcast_to(x, (2, *x.shape)),
+            lambda: x * anp.arange(x.shape[-1], dtype=x.dtype),
+        ]
+    )()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs(seed):
+    rule = random.Random(seed)  # noqa: S311 - no secrets
+    shapes = [rule.choice(SHAPES) for _ in range(rule.randint(1, 3))]
+    steps = rule.randint(2, 14)
+
+    def f(*xs):
+        r, values = random.Random(seed), list(xs)  # noqa: S311 - as above
+        for _ in range(steps):
+            x = r.choice(values)
+            alike = [v for v in values if v.shape in {x.shape, ()}]
+            if r.random() < 0.4 or not x.ndim:
+                y = r.choice(BINARY)(r.choice(UNARY)(x), r.choice(alike))
+            else:
+                y = moved(r, x, values)
+            if 0 < y.size < 20_000:
+                values.append(y)
+        return values[-3:]
+
+    got, want = both(
+        lambda *xs: [y + 1 for y in f(*xs)], arrays(np.random.default_rng(seed), shapes)
+    )
+    close(got, want)
+
+
+# ---- dtypes and special values
+
+NAMES = ("bool", "int8", "uint8", "int16", "int32", "uint32", "float16", "bfloat16", "complex64")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dtypes(name):
+    dtype = dtypes.SUPPORTED[name]
+    draw = np.random.default_rng(0)
+    (x,) = arrays(draw, [(6, 40)]) if name[0] != "u" else arrays(draw, [(6, 40)], np.uint8)
+    x = x.astype(dtype)
+
+    def f(x):
+        y = anp.where(x == x[::-1], x, anp.roll(x, 1, 1))
+        more = [] if name == "bool" else [y + x, y * x, anp.sum(y, 1), anp.sum(y, 0), anp.sum(x)]
+        return [y, anp.pad(y, 1), y.T, x[:, ::3], *more]
+
+    close(*both(f, [x]), ulps=8)
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_special_values_go_through_reductions(x64):
+    with ap.config.override("enable_x64", x64):
+        dtype = np.float64 if x64 else np.float32
+        rows = np.ones((6, 3000), dtype)
+        rows[0, 5] = np.nan
+        rows[1, 2999] = np.inf
+        rows[2, :] = -0.0
+        rows[3, 7], rows[3, 2000] = np.inf, -np.inf
+        rows[4, :] = np.finfo(dtype).max
+        x = anp.asarray(rows)
+        got, want = both(
+            lambda x: [anp.sum(x, 1), anp.max(x, 1), anp.min(x, 1), anp.sum(x, 0), anp.max(x, 0)],
+            [x],
+        )
+    for g, w in zip(got, want, strict=True):
+        np.testing.assert_array_equal(g, w)
+        np.testing.assert_array_equal(np.signbit(g), np.signbit(w))
+
+
+@pytest.mark.parametrize("shape", [(300_000,), (3000, 100), (100, 3000)])
+def test_sums_are_no_less_exact_than_numpys(shape):
+    values = np.random.default_rng(1).uniform(0, 1, shape).astype(np.float32)
+    (got, columns), (numpys, _) = both(
+        lambda x: [anp.sum(x), anp.sum(x.reshape(-1, 10), 0)], [anp.asarray(values)]
+    )
+    exact = float(sum(map(Fraction, values.ravel().tolist())))
+    assert abs(float(got) - exact) <= max(abs(float(numpys) - exact), float(np.spacing(numpys)))
+    exact = values.reshape(-1, 10).astype(np.float64).sum(0)
+    assert np.max(np.abs(columns - exact) / exact) < 4e-7
+
+
+# ---- arrays of every make
+
+
+def test_arrays_that_are_not_contiguous():
+    base = np.arange(240, dtype=np.float32).reshape(12, 20)
+    f = ap.jit(lambda x: anp.sum(x * 2, 1))
+    for raw in (base.T[:12], base[::-1], base[:, ::2], np.broadcast_to(base[0], (12, 20)), base):
+        x = anp.asarray(base)  # an Array over this very memory
+        x.raw = raw
+        np.testing.assert_array_equal(np.asarray(f(x)), (raw * 2).sum(1))
+
+
+def test_one_array_as_several_operands_and_outputs_that_are_operands():
+    f = ap.jit(lambda x, y: (x + y, x, y * 2, x + y))
+    x = anp.arange(50.0)
+    sums, same, doubled, again = f(x, x)
+    np.testing.assert_array_equal(np.asarray(sums), np.asarray(doubled))
+    np.testing.assert_array_equal(np.asarray(same), np.arange(50.0))
+    np.testing.assert_array_equal(np.asarray(again), np.asarray(sums))
+
+
+def test_nothing_is_written_beside_the_answer():
+    def f(x):
+        y = anp.pad(x, ((1, 2), (3, 0)))
+        return y[::-1], anp.sum(y, 0), anp.sum(y, 1)
+
+    x = anp.asarray(np.arange(77, dtype=np.float32).reshape(7, 11))
+    executor = get("numpy").compile(ap.jit(f).trace(x).program)
+    executor.run(x.raw)
+    (eqn,) = executor.program.eqns
+    function, sizes = eqn.prim.run, [prod_bytes(v) for v in (*eqn.ins, *eqn.outs)]
+    guarded = [np.full(n + 256, 0xA5, np.uint8) for n in sizes]
+    guarded[0][128 : 128 + sizes[0]] = x.raw.reshape(-1).view(np.uint8)
+    function.__self__.call([g.ctypes.data + 128 for g in guarded])
+    for g, n in zip(guarded, sizes, strict=True):
+        assert (g[:128] == 0xA5).all()
+        assert (g[128 + n :] == 0xA5).all()
+    for g, n, want in zip(guarded[1:], sizes[1:], executor.run(x.raw), strict=True):
+        np.testing.assert_array_equal(g[128 : 128 + n].view(np.float32), np.ravel(want))
+
+
+def prod_bytes(v):
+    return int(np.prod(v.shape)) * v.dtype.itemsize
+
+
+def test_no_elements():
+    x = anp.zeros((0, 5), "float32")
+    f = ap.jit(lambda x, y: (anp.sum(x, 0) + y, x * 2, y * 3))
+    folded, empty, plain = f(x, anp.ones(5, "float32"))
+    np.testing.assert_array_equal(np.asarray(folded), np.ones(5))
+    np.testing.assert_array_equal(np.asarray(plain), np.full(5, 3))
+    assert empty.shape == (0, 5)
+
+
+def test_weak_types_are_kept():
+    f = ap.jit(lambda x: (x + 1, x * anp.float32(2)))
+    weak, strong = f(3.0)
+    assert (weak.weak_type, strong.weak_type) == (True, False)
+
+
+def test_threads():
+    f = ap.jit(lambda x: anp.sum(anp.roll(x, 1, 0) * x, 1) + x[:, 0])
+    inputs = [np.random.default_rng(i).standard_normal((64, 500)).astype("f4") for i in range(8)]
+
+    def run(x):
+        return [np.asarray(f(anp.asarray(x))) for _ in range(50)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for x, results in zip(inputs, pool.map(run, inputs), strict=True):
+            want = (np.roll(x, 1, 0) * x).sum(1) + x[:, 0]
+            for got in results:
+                np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def test_without_llvm(monkeypatch):
+    monkeypatch.setattr(llvm, "available", lambda: False)
+    x = anp.arange(50.0)
+    f = ap.jit(lambda x: anp.sum(x * 2 + 1))
+    for _ in range(25):
+        assert float(f(x)) == 2500
+    program = ap.jit(lambda x: x * 2).trace(x).program
+    executor = get("numpy").compile(program)
+    executor.run(x.raw)
+    assert not any(isinstance(e.prim, Compiled) for e in executor.program.eqns)
+
+
+def test_small_programs_are_compiled_only_after_many_runs(monkeypatch):
+    monkeypatch.setattr(compiler, "COMPILING", 10_000_000)
+    x = anp.ones(8)
+    program = ap.jit(lambda x: x * 2 + 1).trace(x).program
+    executor = get("numpy").compile(program)
+    assert executor.warm > 1000
+    large = ap.jit(lambda x: anp.sqrt(x * 2 + 1)).trace(anp.ones(30_000_000)).program
+    assert get("numpy").compile(large).warm == 0
