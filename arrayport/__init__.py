@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arrayport import errors, lax, nn, numpy, random, scipy, tree, tree_util
+from arrayport import debug, errors, lax, nn, numpy, random, scipy, tree, tree_util
+from arrayport.control.callbacks import effects_barrier, pure_callback
 from arrayport.control.checkpoint import checkpoint
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.custom_vjp import custom_vjp
@@ -43,12 +44,14 @@ __all__ = [
     "contract",
     "custom_jvp",
     "custom_vjp",
+    "debug",
     "default_backend",
     "device_count",
     "device_get",
     "device_put",
     "devices",
     "disable_jit",
+    "effects_barrier",
     "enable_x64",
     "errors",
     "eval_shape",
@@ -67,6 +70,7 @@ __all__ = [
     "make_jaxpr",
     "nn",
     "numpy",
+    "pure_callback",
     "random",
     "remat",
     "scipy",

@@ -57,16 +57,27 @@ class ProgramError(ArrayportError, RuntimeError):
     """A Program broke one of its own rules: a fault of arrayport or of a primitive."""
 
 
+def user_frame() -> FrameType | None:
+    """Give the innermost frame outside arrayport, None if there is none."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to one's caller
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE:
+            return frame
+        frame = frame.f_back
+    return None
+
+
 def user_line() -> str:
     """Give `file:line (function)` of the innermost frame outside arrayport, for messages.
 
     >>> user_line().split(":")[-1] != ""
     True
     """
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to one's caller
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE:
-            code = frame.f_code
-            return f"{Path(code.co_filename).name}:{frame.f_lineno} (in {code.co_name})"
-        frame = frame.f_back
-    return "an unknown line"
+    frame = user_frame()
+    return "an unknown line" if frame is None else frame_line(frame)
+
+
+def frame_line(frame: FrameType) -> str:
+    """Give `file:line (function)` of a frame."""
+    code = frame.f_code
+    return f"{Path(code.co_filename).name}:{frame.f_lineno} (in {code.co_name})"

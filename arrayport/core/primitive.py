@@ -263,6 +263,20 @@ class Collective(Primitive):
         return _innermost(top, params["axes"]).process(self, args, params)
 
 
+class Callback(Primitive):
+    """A primitive that calls Python: it runs when its Program does, never while that is made.
+
+    effect
+        Whether the call matters by itself: then it is kept, once, in order, its result used or not.
+    """
+
+    __slots__ = ("effect",)
+
+    def __init__(self, name: str, abstract: Rule, batch: Rule, *, effect: bool, **how: Any) -> None:
+        super().__init__(name, abstract, batch, many=True, keeps_weak=False, **how)
+        self.effect = effect
+
+
 def _innermost(top: Any, names: Iterable[Any]) -> Any:
     for name in names:
         trace = axis_trace(name)

@@ -9,7 +9,14 @@ import numpy as np
 
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.errors import ProgramError
-from arrayport.core.primitive import Collective, Holder, Primitive, axes_named, out_avals
+from arrayport.core.primitive import (
+    Callback,
+    Collective,
+    Holder,
+    Primitive,
+    axes_named,
+    out_avals,
+)
 
 if TYPE_CHECKING:
     from arrayport.core.backend import Backend
@@ -61,6 +68,15 @@ class Eqn(NamedTuple):
     params: dict[str, Any]
     outs: tuple[Var, ...]
 
+    @property
+    def effect(self) -> bool:
+        """Whether it does something besides making its outputs."""
+        if isinstance(self.prim, Callback):
+            return self.prim.effect
+        return isinstance(self.prim, Holder) and any(
+            program.effect for program in inner_programs(self.params)
+        )
+
 
 class Program:
     """Equations in order, without free variables; what is made from a Program is kept with it.
@@ -96,6 +112,11 @@ class Program:
         own = [e.params["axes"] for e in self.eqns if isinstance(e.prim, Collective)]
         held = [axes_named(e.params) for e in self.eqns if isinstance(e.prim, Holder)]
         return frozenset().union(*own, *held)
+
+    @property
+    def effect(self) -> bool:
+        """Whether one of its equations has an effect."""
+        return self.derive("effect", lambda: (any(e.effect for e in self.eqns),))[0]
 
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gives, made once: executors, derivatives, batched versions."""

@@ -6,10 +6,11 @@ from math import prod
 
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, enter, leave
-from arrayport.core.primitive import Holder
+from arrayport.core.primitive import Callback, Collective, Holder
 from arrayport.core.program import Atom, Eqn, Literal, Program
 from arrayport.core.trace import EVAL, stage_into
 
+LATER = (Holder, Collective, Callback)  # what is not computed ahead
 LARGEST = 4096  # elements: a larger constant is cheaper made again than kept
 
 
@@ -22,7 +23,7 @@ def fold(program: Program, backend: Backend) -> Program:
         for eqn in program.eqns:
             ins = tuple([known.get(a, a) for a in eqn.ins])
             small = all(prod(v.shape) <= LARGEST for v in eqn.outs)
-            if small and not isinstance(eqn.prim, Holder) and all(type(a) is Literal for a in ins):
+            if small and not isinstance(eqn.prim, LATER) and all(type(a) is Literal for a in ins):
                 with stage_into(EVAL):
                     out = eqn.prim.bind(*[a.value for a in ins if type(a) is Literal], **eqn.params)
                 values: list[Array] = list(out) if eqn.prim.many else [out]

@@ -18,7 +18,7 @@ def share(program: Program) -> Program:
     for eqn in program.eqns:
         ins = tuple([same.get(a, a) for a in eqn.ins])
         key = (eqn.prim, tuple([_identity(a) for a in ins]), _hashable(eqn.params))
-        known = seen.get(key)
+        known = None if eqn.effect else seen.get(key)
         if known is None:
             seen[key] = eqn.outs
             eqns.append(Eqn(eqn.prim, ins, eqn.params, eqn.outs))

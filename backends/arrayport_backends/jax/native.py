@@ -1,5 +1,6 @@
 """The native engine: JAX's own transformations and control flow under JAX's names."""
 
+from arrayport_backends.jax.callbacks import effects_barrier
 from arrayport_backends.jax.collectives import (
     all_gather,
     all_to_all,
@@ -68,6 +69,7 @@ __all__ = [
     "custom_jvp_call",
     "custom_vjp_call",
     "dce_sink",
+    "effects_barrier",
     "eval_shape",
     "fori_loop",
     "grad",

@@ -9,6 +9,7 @@ from arrayport.core.backend import Refusal
 from arrayport.core.primitive import Primitive
 from arrayport_backends.jax import (
     bits,
+    callbacks,
     collectives,
     convolution,
     creation,
@@ -29,6 +30,7 @@ from arrayport_backends.jax import (
 
 FAMILIES: tuple[Mapping[Any, Any], ...] = (
     bits.ROWS,
+    callbacks.ROWS,
     collectives.ROWS,
     convolution.ROWS,
     pooling.ROWS,

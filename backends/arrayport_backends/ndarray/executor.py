@@ -8,7 +8,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arrayport.core.primitive import HALF, Holder, Primitive
+from arrayport.core.primitive import HALF, Callback, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
 from arrayport_backends.ndarray.kernels import Kernel, widened
@@ -117,7 +117,7 @@ class Executor:
             if step.params:
                 env[f"p{n}"] = step.params
                 args.append(f"**p{n}")
-            made = ", ".join(f"v{i}" for i in step.outs) + ("," if step.many else "")
+            made = ", ".join(f"v{i}" for i in step.outs) + ("," if step.many and step.outs else "")
             lines.append(f" {made or '_'} = k{n}({', '.join(args)})")
             if step.dead:
                 lines.append(f" del {', '.join(f'v{i}' for i in step.dead)}")
@@ -185,7 +185,7 @@ class Planner:
         row = self.rows[prim]
         assert isinstance(row, Kernel)  # a Refusal has no kernel
         into = None
-        if isinstance(prim, Holder):  # its Program may give an operand back, whole or in part
+        if isinstance(prim, Holder | Callback):  # what it runs may keep an operand, or give it back
             self.ours.difference_update(map(self.root, ins))
         narrow = any(a.dtype.num >= HALF for a in (*ins, *outs)) and not row.moves
         if narrow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arrayport_backends.ndarray import (
     bits,
+    callbacks,
     collectives,
     control,
     convolution,
@@ -39,6 +40,7 @@ ROWS: Rows = merged(
     convolution.ROWS,
     pooling.ROWS,
     random.ROWS,
+    callbacks.ROWS,
     collectives.ROWS,
     control.ROWS,
 )

@@ -1,0 +1,13 @@
+"""JAX's experimental: what programs written for JAX import from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from arrayport.control.callbacks import io_callback as io_callback
+from arrayport.core.names import absent
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("experimental", name)

@@ -1,0 +1,29 @@
+"""Callbacks on NumPy and CuPy: Python is called in its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from arrayport.core.array import Array, Aval
+from arrayport.ops.callbacks import call_each, debug_callback_p, io_callback_p, pure_callback_p
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+
+
+def run(
+    lib: Lib,
+    *raws: Any,
+    callback: Callable[..., Any],
+    outs: Sequence[Aval],
+    loops: int,
+    **_how: Any,
+) -> list[Any]:
+    """Call Python with Arrays; what it gives comes to this library."""
+    asarray = lib.xp.asarray
+    made = call_each(callback, outs, loops, raws, lambda raw: Array(asarray(raw)))
+    return [asarray(host) for host in made]
+
+
+CALLS = Kernel(run, moves=True)
+
+ROWS: Rows = {pure_callback_p: CALLS, io_callback_p: CALLS, debug_callback_p: CALLS}
