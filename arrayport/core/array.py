@@ -225,8 +225,15 @@ class Array(Methods):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return hooks.operators.array_namespace(api_version)
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return hooks.operators.to_dlpack(self, **options)
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return hooks.operators.to_dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.concrete().__dlpack_device__()

@@ -100,6 +100,16 @@ CONTRACT = (
         EVERYWHERE,
         ("Array.__setitem__", *UPDATES),
     ),
+    Row(
+        "dlpack_gives_copies",
+        "x.__dlpack__()",
+        "memory of its own; with copy=False x's memory, marked read-only from DLPack 1.0 on",
+        OWN,
+        "what another library writes must not change an Array, unless the caller asks to share",
+        OWN_ENGINES,
+        ("Array.__dlpack__",),
+        on_jax="x's memory, read-only from DLPack 1.0 on",
+    ),
     # ---- indices
     Row(
         "literal_indices_are_checked",
@@ -118,6 +128,15 @@ CONTRACT = (
         "an index that is computed on a device cannot raise",
         EVERYWHERE,
         INDEXING,
+    ),
+    Row(
+        "empty_masks_choose_nothing",
+        "x[mask] with a boolean mask whose extents are those of x or 0",
+        "no elements",
+        STANDARD,
+        "an extent of 0 holds no True",
+        EVERYWHERE,
+        (*INDEXING[:1], *UPDATES),
     ),
     Row(
         "updates_out_of_range_are_dropped",
@@ -229,7 +248,21 @@ CONTRACT = (
         STANDARD,
         "the standard refers to them",
         EVERYWHERE,
-        ("numpy.exp", "numpy.log", "numpy.sqrt", "numpy.tanh", "numpy.sinh", "numpy.cosh"),
+        (
+            *("numpy.exp", "numpy.log", "numpy.sqrt", "numpy.sin", "numpy.cos", "numpy.tan"),
+            *("numpy.sinh", "numpy.cosh", "numpy.tanh", "numpy.asin", "numpy.acos", "numpy.atan"),
+            *("numpy.asinh", "numpy.acosh", "numpy.atanh", "numpy.expm1", "numpy.log1p"),
+            *("numpy.log2", "numpy.log10"),
+        ),
+    ),
+    Row(
+        "nan_has_a_sign",
+        "signbit(-nan), copysign(1.0, -nan)",
+        "True and -1.0",
+        STANDARD,
+        "the sign is a bit of every floating-point number",
+        EVERYWHERE,
+        ("numpy.signbit", "numpy.copysign"),
     ),
     Row(
         "subnormals_are_kept",
@@ -269,6 +302,15 @@ CONTRACT = (
         "an Array in, an Array out",
         EVERYWHERE,
         ("numpy.sum", "numpy.max", "numpy.min", "numpy.mean", "numpy.prod", "numpy.all"),
+    ),
+    Row(
+        "several_arrays_are_a_tuple",
+        "meshgrid, broadcast_arrays, unstack",
+        "a tuple; a list in the namespace of the standard's version 2024.12",
+        STANDARD,
+        "its version 2025.12 says so",
+        EVERYWHERE,
+        ("numpy.meshgrid", "numpy.broadcast_arrays", "numpy.unstack"),
     ),
     Row(
         "enable_x64_is_one_switch",

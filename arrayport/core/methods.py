@@ -291,9 +291,9 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         """`arrayport.numpy.view` of this array."""
         return hooks.operators.view(self, *args, **kwargs)
 
-    def to_device(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.to_device` of this array."""
-        return hooks.operators.to_device(self, *args, **kwargs)
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """Move to a device. Source: the array API's ``to_device``."""
+        return hooks.operators.to_device(self, device, stream=stream)
 
     def reshape(self, *shape: Any, order: str = "C") -> Array:
         """`arrayport.numpy.reshape`; the shape may be given as several integers."""

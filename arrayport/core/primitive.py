@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -296,8 +297,20 @@ def axes_named(params: dict[str, Any]) -> frozenset[Any]:
 
 HALF = np.dtype(np.float16).num  # from here on, dtypes that NumPy computes through wider ones
 ERRORS = (TypeError, ValueError, IndexError)  # that kernels raise for operands that do not fit
+NUMBERS = (int, float, complex)
 REGISTRY: dict[str, Primitive] = {}
 NO_PARAMS: dict[str, Any] = {}
+
+
+def params_key(params: dict[str, Any]) -> tuple[Any, ...]:
+    """Give parameters as a key: 0.0 and -0.0 are equal, as 1 and True are, but not in this use."""
+    return tuple(
+        [(k, type(v), _bits(v)) if isinstance(v, NUMBERS) else (k, v) for k, v in params.items()]
+    )
+
+
+def _bits(number: complex) -> Any:
+    return number if isinstance(number, int) else pack("dd", number.real, number.imag)
 
 
 def read_arguments(rule: Rule | None) -> int:

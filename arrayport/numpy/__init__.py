@@ -17,6 +17,7 @@ from arrayport.numpy.indexing import put as put
 from arrayport.numpy.indexing import put_along_axis as put_along_axis
 from arrayport.numpy.indexing import take as take
 from arrayport.numpy.indexing import take_along_axis as take_along_axis
+from arrayport.numpy.inspection import *
 from arrayport.numpy.interchange import *
 from arrayport.numpy.joins import *
 from arrayport.numpy.mappings import *

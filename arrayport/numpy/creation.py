@@ -19,7 +19,7 @@ from arrayport.numpy.arguments import (
     strong,
 )
 from arrayport.ops import creation, shapes, structure
-from arrayport.ops.elementwise import equal, greater_equal, select
+from arrayport.ops.elementwise import equal, less_equal, select
 from arrayport.ops.placement import device_put, on_device, resolve
 from arrayport.ops.promotion import (
     SCALARS,
@@ -319,7 +319,7 @@ def eye(
 
 def _eye(rows: int, columns: int, k: Any, dtype: DType) -> Array:
     row, column = (creation.broadcasted_iota("int32", (rows, columns), i) for i in (0, 1))
-    return convert(equal(row, column - k), dtype)
+    return convert(equal(column - row, k), dtype)
 
 
 def identity(n: int, dtype: Any = None) -> Array:
@@ -331,7 +331,7 @@ def _below(x: Array, k: int) -> Array:
     """Say which elements of the last two axes are on or below the diagonal k."""
     shape = x.shape[-2:]
     row, column = (creation.iota_like(x, dtypes.int32, i, shape) for i in (0, 1))
-    return broadcast_to(greater_equal(row, column - k), x.shape)
+    return broadcast_to(less_equal(column - row, k), x.shape)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
@@ -344,7 +344,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     """
     shape = shape_of((N, N if M is None else M))
     row, column = (creation.broadcasted_iota("int32", shape, i) for i in (0, 1))
-    return convert(greater_equal(row, column - k), dtype_or(dtype, dtypes.default_float()))
+    return convert(less_equal(column - row, k), dtype_or(dtype, dtypes.default_float()))
 
 
 def _matrix(m: Any, name: str) -> Array:

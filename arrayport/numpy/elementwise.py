@@ -390,16 +390,16 @@ def rint(x: Any, /) -> Array:
 
 
 def signbit(x: Any, /) -> Array:
-    """Say where the sign is negative, that of zeros included. Source: ``numpy.signbit``.
+    """Say where the sign is negative, that of zeros and of NaN included.
+
+    Source: ``numpy.signbit``.
 
     >>> import arrayport.numpy as anp
     >>> anp.signbit(anp.array([-0.0, 0.0]))
     Array([ True, False], dtype=bool)
     """
     x = real_only(x, "signbit")
-    if not dtypes.is_floating(x.dtype):
-        return less(x, 0)
-    return logical_or(less(x, 0), less(select(equal(x, 0), 1 / x, x), 0))
+    return ops.signbit(x) if dtypes.is_floating(x.dtype) else less(x, 0)
 
 
 def copysign(x1: Any, x2: Any, /) -> Array:
@@ -424,7 +424,7 @@ def log2(x: Any, /) -> Array:
     >>> anp.log2(8.0)
     Array(3., dtype=float32, weak_type=True)
     """
-    return log(x) / ln(2)
+    return _over(log(x), ln(2))
 
 
 def log10(x: Any, /) -> Array:
@@ -434,7 +434,14 @@ def log10(x: Any, /) -> Array:
     >>> anp.log10(1000.0)
     Array(3., dtype=float32, weak_type=True)
     """
-    return log(x) / ln(10)
+    return _over(log(x), ln(10))
+
+
+def _over(x: Array, number: float) -> Array:
+    """Divide by a real number; of complex ones each part, for infinities would make NaNs."""
+    if not dtypes.is_complex(x.dtype):
+        return x / number
+    return ops.complex(real(x) / number, imag(x) / number)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:

@@ -16,19 +16,35 @@ from arrayport.ops.promotion import from_host
 __all__ = ["from_dlpack"]
 
 
-def to_dlpack(x: Array, **options: Any) -> Any:
-    """Give a capsule of x's memory for another library.
+HOST = (1, 0)  # DLPack's name for the host's memory
+READ_ONLY = (1, 0)  # the first version of DLPack that can say so
+
+
+def to_dlpack(
+    x: Array,
+    stream: Any,
+    max_version: tuple[int, int] | None,
+    dl_device: tuple[Any, int] | None,
+    copy: bool | None,
+) -> Any:
+    """Give a capsule of x's values for another library. Source: the array API's ``__dlpack__``.
 
     What the consumer could write to is copied, so that x cannot change: NumPy's arrays, and CuPy's.
+    With `copy=False` it is x's own memory, read-only if the consumer knows of that. The host may be
+    asked for from everywhere: that copies, which nobody can tell of an array that never changes.
     """
     raw = x.concrete(TracerArrayConversionError, "a DLPack capsule")
     backend = home(raw)
-    if backend.native is None:
-        raw = raw.copy()
-        if options.get("copy") is False:
-            raise BufferError("copy=False: an Array's memory is not given away: leave copy out")
-        options["copy"] = None
-    return raw.__dlpack__(**options)
+    device = None if dl_device is None else (getattr(dl_device[0], "value", dl_device[0]), 0)
+    if device == HOST and raw.__dlpack_device__()[0] != HOST[0]:
+        raw, copy = np.array(backend.to_numpy(raw)), None
+    elif backend.native is None and not (copy is False and type(raw) is np.ndarray):
+        raw, copy = raw.copy(), None
+    elif copy is False and backend.native is None and max_version and max_version >= READ_ONLY:
+        raw = raw.view()
+        raw.flags.writeable = False
+    options = {"stream": stream, "max_version": max_version, "dl_device": device, "copy": copy}
+    return raw.__dlpack__(**{k: v for k, v in options.items() if v is not None})
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:

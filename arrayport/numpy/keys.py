@@ -198,10 +198,12 @@ def _by_axis(shape: Shape, signs: Sequence[Sign]) -> list[tuple[Any, Sign]]:
         else:
             _, mask, count = k
             own = shape[axis : axis + len(mask)]
-            if mask != own:
+            if len(mask) != len(own) or any(
+                n not in (0, m) for n, m in zip(mask, own, strict=True)
+            ):
                 raise IndexError(
                     f"a boolean mask of shape {mask} does not fit an array of shape {shape} at "
-                    f"axis {axis}: it must have shape {own}"
+                    f"axis {axis}: it must have shape {own}, or be empty"
                 )
             new = [("index", (count,))] * len(mask)
         out += [(axis + i, k) for i, k in enumerate(new)]

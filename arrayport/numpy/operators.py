@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from arrayport.core.array import Array
@@ -152,13 +152,22 @@ __all__ = [
 ]
 
 flatten = ravel
+# A version that only adds to an earlier one stands for it as well.
+NAMESPACES: dict[str | None, str] = {
+    **dict.fromkeys((None, "2025.12"), "arrayport.numpy"),
+    **dict.fromkeys(("2021.12", "2022.12", "2023.12", "2024.12"), "arrayport.numpy.standard_2024"),
+}
 
 
 def array_namespace(api_version: str | None = None) -> Any:
-    """Give the module that holds the array API's functions; ValueError for another version."""
-    if api_version not in {None, "2021.12", "2022.12", "2023.12", "2024.12"}:
-        raise ValueError(f"api_version {api_version!r} is unknown: use '2024.12' or leave it out")
-    return sys.modules[__package__]
+    """Give the module of the array API's functions in a version; None is the newest.
+
+    Raises ValueError for an unknown one.
+    """
+    if api_version not in NAMESPACES:
+        known = ", ".join(repr(version) for version in NAMESPACES if version)
+        raise ValueError(f"api_version {api_version!r} is unknown: use one of {known}")
+    return import_module(NAMESPACES[api_version])
 
 
 def view(x: Array, dtype: Any = None) -> Array:

@@ -172,7 +172,7 @@ def geomspace(
 
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Array]:
+) -> tuple[Array, ...]:
     """Make of vectors one array each that holds their coordinates over the whole grid.
 
     `indexing` "ij" takes the axes in the order of the vectors, "xy" swaps the first two. Raises
@@ -180,7 +180,7 @@ def meshgrid(
 
     >>> import arrayport.numpy as anp
     >>> anp.meshgrid(anp.arange(2), anp.arange(1))
-    [Array([[0, 1]], dtype=int32), Array([[0, 0]], dtype=int32)]
+    (Array([[0, 1]], dtype=int32), Array([[0, 0]], dtype=int32))
     """
     del copy
     if indexing not in {"xy", "ij"}:
@@ -194,7 +194,7 @@ def meshgrid(
     shape = [0] * len(xs)
     for x, axis in zip(xs, order, strict=True):
         shape[axis] = x.size
-    return [
+    grid = [
         broadcast_in_dim(
             reshape(x, (x.size,)),
             [n if i == axis else 1 for i, n in enumerate(shape)] if sparse else tuple(shape),
@@ -202,6 +202,7 @@ def meshgrid(
         )
         for x, axis in zip(xs, order, strict=True)
     ]
+    return tuple(grid)
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
@@ -220,7 +221,7 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
     counts = [creation.iota(known, n) for n in dimensions]
     grid = meshgrid(*counts, sparse=sparse, indexing="ij")
     if sparse:
-        return tuple(grid)
+        return grid
     return shapes.stack(grid) if grid else creation.full((0,), 0, known)
 
 

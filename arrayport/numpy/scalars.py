@@ -11,6 +11,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.dtypes import can_cast, finfo, iinfo, promote_types
 from arrayport.numpy.creation import asarray
+from arrayport.ops.promotion import SCALARS
 
 __all__ = [
     "bfloat16",
@@ -99,7 +100,8 @@ class ScalarType:
         return asarray(x, dtype=self.dtype)
 
     def __eq__(self, other: object) -> Any:
-        return self.dtype == getattr(other, "dtype", other)
+        # None would be NumPy's word for float64
+        return other is not None and self.dtype == getattr(other, "dtype", other)
 
     def __hash__(self) -> int:
         return hash(self.dtype)
@@ -197,7 +199,7 @@ def _pair(x: Any) -> tuple[np.dtype[Any], Any]:
         return x.dtype, x.weak
     if x in {int, float, complex}:
         return dtypes.canonicalize(x), True
-    if type(x) in {int, float, complex}:
+    if type(x) in SCALARS:
         return dtypes.scalar_dtype(x)
     return dtypes.canonicalize(getattr(x, "dtype", x)), False
 

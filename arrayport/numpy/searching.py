@@ -83,19 +83,21 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     """Give the indices of the elements that are not zero, one array for each axis.
 
     With `size` so many, cut or filled up with `fill_value` (else 0): that may be traced, while
-    without it a traced array raises ConcretizationTypeError. Source: ``jax.numpy.nonzero``.
+    without it a traced array raises ConcretizationTypeError. Raises ValueError for an array
+    without axes. Source: ``jax.numpy.nonzero``.
 
     >>> import arrayport.numpy as anp
     >>> anp.nonzero(anp.array([0, 3, 5]))
     (Array([1, 2], dtype=int32),)
     """
     x = arrayed(a, "a")
+    if not x.shape:
+        raise ValueError("nonzero needs an array with axes: use atleast_1d(a)")
     if size is None:
         use = "an array whose nonzero elements are counted (give size=...)"
         x.concrete(ConcretizationTypeError, use)
         home = home_of(x)
-        return tuple([from_host(i, home) for i in np.nonzero(np.atleast_1d(x.__array__()))])
-    x = x if x.shape else reshape(x, (1,))
+        return tuple([from_host(i, home) for i in np.nonzero(x.__array__())])
     mask = ravel(x if x.dtype == dtypes.bool_ else not_equal(x, 0))
     place = cumsum(convert(mask, dtypes.default_int())) - 1
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * len(x.shape)
@@ -123,10 +125,10 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Arra
     Source: ``numpy.argwhere``.
     """
     x = arrayed(a, "a")
-    found = nonzero(x, size=size, fill_value=fill_value)
     if not x.shape:
-        return reshape(found[0], (-1, 1))[:, :0]
-    return stack(found).T
+        (places,) = nonzero(reshape(x, (1,)), size=size, fill_value=fill_value)
+        return reshape(places, (-1, 1))[:, :0]
+    return stack(nonzero(x, size=size, fill_value=fill_value)).T
 
 
 # ---- order

@@ -274,12 +274,13 @@ atan2 = binary(atan2_p, floating=True)
 
 abs_p = elementwise("abs", lambda g, _ans, x: _where(x >= 0, g, neg(g)), dtype=_real)
 sign_p = elementwise("sign", None, dtype=_takes("iuf", "use sign, which divides by the modulus"))
+signbit_p = elementwise("signbit", None, dtype=dtypes.bool_)
 floor_p = elementwise("floor", None, dtype=fractional)
 ceil_p = elementwise("ceil", None, dtype=fractional)
 round_p = elementwise("round", None, dtype=fractional)
 nextafter_p = elementwise("nextafter", lambda g, _ans, _x, _y: g, None, dtype=fractional)
 nextafter = binary(nextafter_p, floating=True)
-_abs, _sign = unary(abs_p), unary(sign_p)
+_abs, _sign, signbit = unary(abs_p), unary(sign_p), unary(signbit_p)
 
 
 def _rounding(prim: Unary) -> Callable[[Any], Array]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
+from arrayport.core.primitive import params_key
 from arrayport.core.program import Atom, Eqn, Literal, Program
 
 SMALL = 64  # bytes up to which equal literals are recognised
@@ -36,12 +36,9 @@ def _identity(a: Atom) -> Any:
 
 
 def _hashable(params: dict[str, Any]) -> Any:
-    if not params:
-        return ()
-    key = tuple(params.items())
+    key = params_key(params)
     try:
         hash(key)
     except TypeError:  # what cannot be compared is itself only
         return id(params)
-    # 0.0 and -0.0 are equal and so are 1 and True, but not as parameters
-    return tuple([(k, type(v), repr(v)) if isinstance(v, Number) else (k, v) for k, v in key])
+    return key

@@ -13,57 +13,10 @@ from jax import lax
 from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.ops import elementwise as ops
+from arrayport_backends.jax import complexes
+from arrayport_backends.jax.complexes import by_kind
 
 Kernel = Callable[..., Any]
-
-
-def by_kind(kinds: str, special: Kernel, usual: Kernel) -> Kernel:
-    """Make a kernel that takes another way for some kinds of dtypes."""
-    return lambda *xs: (special if xs[0].dtype.kind in kinds else usual)(*xs)
-
-
-def reflected(f: Kernel, parity: str = "") -> Kernel:
-    """Mend a function of complex numbers, of which XLA loses the signs of zeros.
-
-    It computes in the upper half plane, of an odd or even function in the quarter right of it, and
-    reflects the answer.
-    """
-
-    def kernel(x: Any) -> Any:
-        if x.dtype.kind != "c":
-            return f(x)
-        a, b = lax.real(x), lax.imag(x)
-        left, below = jnp.signbit(a) & bool(parity), jnp.signbit(b)
-        out = f(lax.complex(jnp.where(left, -a, a), jnp.where(below, -b, b)))
-        a, b = lax.real(out), lax.imag(out)
-        if parity == "even":
-            return lax.complex(a, jnp.where(left ^ below, -b, b))
-        return lax.complex(jnp.where(left, -a, a), jnp.where(below, -b, b))
-
-    return kernel
-
-
-def turned(real: Kernel, f: Kernel, *, back: bool) -> Kernel:
-    """Make a function of complex numbers that is f(ix), or -i f(ix) if turned back."""
-
-    def kernel(x: Any) -> Any:
-        if x.dtype.kind != "c":
-            return real(x)
-        out = f(lax.complex(-lax.imag(x), lax.real(x)))
-        return lax.complex(lax.imag(out), -lax.real(out)) if back else out
-
-    return kernel
-
-
-def complex_exp(x: Any) -> Any:
-    """Exponentiate; XLA knows no limit at infinities without an angle."""
-    a, b = lax.real(x), lax.imag(x)
-    limit = jnp.where(a < 0, 0, complex(np.inf, np.nan)).astype(x.dtype)
-    return jnp.where(jnp.isinf(a) & ~jnp.isfinite(b), limit, lax.exp(x))
-
-
-cosh = reflected(lax.cosh, "even")
-atanh = reflected(lax.atanh, "odd")
 
 
 @jax.custom_jvp
@@ -144,30 +97,31 @@ ROWS: Mapping[Primitive, Kernel] = {
     ops.integer_pow_p: lambda x, *, n: lax.integer_pow(x, n),
     ops.square_p: lax.square,
     ops.one_minus_square_p: one_minus_square,
-    ops.sqrt_p: reflected(lax.sqrt),
+    ops.sqrt_p: complexes.sqrt,
     ops.rsqrt_p: lax.rsqrt,
     ops.cbrt_p: lax.cbrt,
-    ops.exp_p: reflected(by_kind("c", complex_exp, lax.exp)),
+    ops.exp_p: complexes.exp,
     ops.exp2_p: lax.exp2,
-    ops.expm1_p: lax.expm1,
-    ops.log_p: lax.log,
-    ops.log1p_p: lax.log1p,
+    ops.expm1_p: complexes.expm1,
+    ops.log_p: complexes.log,
+    ops.log1p_p: complexes.log1p,
     ops.logistic_p: lax.logistic,
-    ops.sin_p: reflected(lax.sin, "odd"),
-    ops.cos_p: turned(lax.cos, cosh, back=False),
-    ops.tan_p: reflected(lax.tan, "odd"),
-    ops.asin_p: reflected(lax.asin, "odd"),
-    ops.acos_p: reflected(lax.acos),
-    ops.atan_p: turned(lax.atan, atanh, back=True),
-    ops.sinh_p: reflected(lax.sinh, "odd"),
-    ops.cosh_p: cosh,
-    ops.tanh_p: reflected(lax.tanh, "odd"),
-    ops.asinh_p: reflected(lax.asinh, "odd"),
-    ops.acosh_p: reflected(lax.acosh),
-    ops.atanh_p: atanh,
+    ops.sin_p: complexes.sin,
+    ops.cos_p: complexes.cos,
+    ops.tan_p: complexes.tan,
+    ops.asin_p: complexes.asin,
+    ops.acos_p: complexes.acos,
+    ops.atan_p: complexes.atan,
+    ops.sinh_p: complexes.sinh,
+    ops.cosh_p: complexes.cosh,
+    ops.tanh_p: complexes.tanh,
+    ops.asinh_p: complexes.asinh,
+    ops.acosh_p: complexes.acosh,
+    ops.atanh_p: complexes.atanh,
     ops.atan2_p: lax.atan2,
     ops.abs_p: jnp.abs,
     ops.sign_p: lambda x: jnp.where(x == 0, 0, lax.sign(x)),
+    ops.signbit_p: jnp.signbit,
     ops.floor_p: lax.floor,
     ops.ceil_p: lax.ceil,
     ops.round_p: lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN),

@@ -12,7 +12,7 @@ import numpy as np
 
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device
-from arrayport.core.primitive import ERRORS, Callback, Holder, Primitive
+from arrayport.core.primitive import ERRORS, Callback, Holder, Primitive, params_key
 from arrayport.core.program import Program, Var, inner_programs
 from arrayport_backends.jax.faults import CAUGHT, not_numpy, translated
 from arrayport_backends.jax.leaves import RAW, host, wrap
@@ -65,7 +65,7 @@ class JaxBackend(Backend):
         """Give the compiled kernel of a primitive and parameters; Programs keep their own."""
         if isinstance(prim, Callback):  # whose function is another one each time
             return partial(self.kernel(prim), **params)
-        key = (prim, *params.items()) if params else prim
+        key = (prim, params_key(params)) if params else prim
         if isinstance(prim, Holder):
             programs = inner_programs(params)
             if not programs:

@@ -101,10 +101,11 @@ def rsqrt(lib: Lib, x: Raw) -> Raw:
 
 
 def expm1(lib: Lib, x: Raw) -> Raw:
-    """Give exp(x) - 1; NumPy's complex one is NaN at too many infinities."""
+    """Give exp(x) - 1; NumPy's complex one is NaN at too many infinities, and keeps a real -0."""
     xp = lib.xp
     if x.dtype.kind == "c":
-        return xp.where(xp.isfinite(x), xp.expm1(x), xp.exp(x) - 1)
+        out = xp.where(xp.isfinite(x), xp.expm1(x), xp.exp(x) - 1)
+        return make_complex(lib, out.real + 0.0, out.imag)
     return xp.expm1(x)
 
 
@@ -116,6 +117,28 @@ def log1p(lib: Lib, x: Raw) -> Raw:
         a, b = x.real, x.imag
         near = 0.5 * xp.log1p(a * (a + 2) + b * b)
         return make_complex(lib, xp.where(xp.absolute(x) < 0.5, near, out.real), out.imag)
+    return out
+
+
+def tan(lib: Lib, x: Raw) -> Raw:
+    """Give the tangent: of complex numbers -i tanh(ix)."""
+    xp = lib.xp
+    if x.dtype.kind == "c":
+        out = tanh(lib, make_complex(lib, -x.imag, x.real))
+        return make_complex(lib, out.imag, -out.real)
+    return xp.tan(x)
+
+
+def tanh(lib: Lib, x: Raw) -> Raw:
+    """Give the hyperbolic tangent; a complex one's zero at infinity has the sign of x's angle.
+
+    That is the array API's rule; C99's, which libraries follow, is the sign of sin(2 imag x).
+    """
+    xp = lib.xp
+    out = xp.tanh(x)
+    if x.dtype.kind == "c":
+        limit = xp.isinf(x.real) & xp.isfinite(x.imag)
+        return make_complex(lib, out.real, xp.where(limit, xp.copysign(0.0, x.imag), out.imag))
     return out
 
 
@@ -250,19 +273,20 @@ ROWS: Rows = {
     ops.logistic_p: Kernel(logistic),
     ops.sin_p: ufunc("sin"),
     ops.cos_p: ufunc("cos"),
-    ops.tan_p: ufunc("tan"),
+    ops.tan_p: Kernel(tan),
     ops.asin_p: ufunc("arcsin"),
     ops.acos_p: ufunc("arccos"),
     ops.atan_p: ufunc("arctan"),
     ops.sinh_p: ufunc("sinh"),
     ops.cosh_p: ufunc("cosh"),
-    ops.tanh_p: ufunc("tanh"),
+    ops.tanh_p: Kernel(tanh),
     ops.asinh_p: ufunc("arcsinh"),
     ops.acosh_p: ufunc("arccosh"),
     ops.atanh_p: ufunc("arctanh"),
     ops.atan2_p: ufunc("arctan2"),
     ops.abs_p: ufunc("absolute", Builder.abs),
     ops.sign_p: Kernel(sign),
+    ops.signbit_p: ufunc("signbit"),
     ops.floor_p: ufunc("floor", Builder.floor),
     ops.ceil_p: ufunc("ceil", Builder.ceil),
     ops.round_p: ufunc("rint", Builder.rint),

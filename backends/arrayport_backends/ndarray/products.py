@@ -31,6 +31,8 @@ def dot_general(
     lead = tuple(x.shape[i] for i in bx)
     rows, columns = tuple(x.shape[i] for i in fx), tuple(y.shape[i] for i in fy)
     inner = prod(x.shape[i] for i in cx)
+    if not y.size and [x.shape[i] for i in cx + bx] != [y.shape[i] for i in cy + by]:
+        raise ValueError  # reshaping would not notice: the abstract rule says what is wrong
     shape = (*lead, *rows, *columns)
     if x.dtype.kind == "b":
         # A sum of booleans is whether any is true, which not every library's matmul gives.
