@@ -38,7 +38,7 @@ class Row:
 
     @property
     def test(self) -> str:
-        """Name of the test that holds the row to its word, in tests/test_contract.py."""
+        """Name of the test that holds the row to its word, in tests/test_contract*.py."""
         return f"test_{self.key}"
 
     def __str__(self) -> str:

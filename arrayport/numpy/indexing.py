@@ -19,7 +19,7 @@ from arrayport.core.errors import (
 from arrayport.core.primitive import HALF
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
-from arrayport.numpy.keys import Choice, choose, wrapped
+from arrayport.numpy.keys import Choice, check_mask, choose, wrapped
 from arrayport.ops import indexing, slices
 from arrayport.ops.elementwise import (
     add,
@@ -287,11 +287,9 @@ def _lone_mask(key: Any) -> Any:
 def _update_where(op: str, x: Array, mask: Any, values: Any) -> Array:
     """Update where a mask is true: it may be traced."""
     rank = len(mask.shape)
-    if mask.shape != x.shape[:rank]:
-        raise IndexError(
-            f"a boolean mask of shape {mask.shape} does not fit an array of shape {x.shape}: it "
-            f"must have shape {x.shape[:rank]}"
-        )
+    check_mask(mask.shape, x.shape)
+    if 0 in mask.shape:
+        return x
     mask = lift(mask, home_of(x), "a mask")
     mask = reshape(mask, (*mask.shape, *[1] * (len(x.shape) - rank)))
     if op != "apply":

@@ -197,18 +197,21 @@ def _by_axis(shape: Shape, signs: Sequence[Sign]) -> list[tuple[Any, Sign]]:
             new = [triple(slice(*k[1:]), shape[axis])]
         else:
             _, mask, count = k
-            own = shape[axis : axis + len(mask)]
-            if len(mask) != len(own) or any(
-                n not in (0, m) for n, m in zip(mask, own, strict=True)
-            ):
-                raise IndexError(
-                    f"a boolean mask of shape {mask} does not fit an array of shape {shape} at "
-                    f"axis {axis}: it must have shape {own}, or be empty"
-                )
+            check_mask(mask, shape, axis)
             new = [("index", (count,))] * len(mask)
         out += [(axis + i, k) for i, k in enumerate(new)]
         axis += len(new)
     return out
+
+
+def check_mask(mask: Shape, shape: Shape, axis: int = 0) -> None:
+    """Raise IndexError unless a mask has, from `axis` on, the array's extents, or 0 for some."""
+    own = shape[axis : axis + len(mask)]
+    if len(mask) != len(own) or any(n not in (0, m) for n, m in zip(mask, own, strict=True)):
+        raise IndexError(
+            f"a boolean mask of shape {mask} does not fit an array of shape {shape} at axis "
+            f"{axis}: it must have shape {own}, or be empty"
+        )
 
 
 def _windows(shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool) -> Layout:
