@@ -269,8 +269,13 @@ class Array(Methods):
     def __repr__(self) -> str:
         if _traced(self):
             return f"Array<{aval_of(self)}>"
-        body = np.array2string(self.__array__(), separator=", ", prefix="Array(")
-        return f"Array({body}, dtype={self.dtype}{', weak_type=True' if self.weak else ''})"
+        about = f"dtype={self.dtype}{', weak_type=True' if self.weak else ''})"
+        if not self.size:
+            return f"Array([], shape={self.shape}, {about}"
+        body = np.array2string(self.__array__(), separator=", ", prefix="Array(", suffix=",")
+        last = len(f"Array({body}, {about}".rsplit("\n", 1)[-1])
+        gap = "\n      " if last > np.get_printoptions()["linewidth"] else " "
+        return f"Array({body},{gap}{about}"
 
     def item(self, *args: int) -> Any:
         """The one element, or the one at an index, as a Python scalar."""
@@ -291,11 +296,15 @@ class Deleted:
     def __init__(self, what: str) -> None:
         self._what = what
 
-    def __getattr__(self, name: str) -> Any:
-        raise RuntimeError(
+    def error(self) -> RuntimeError:
+        """The error for any use."""
+        return RuntimeError(
             f"an array of {self._what} was used at {user_line()} after it was deleted or donated: "
             "keep a copy, or do not donate it (donate_argnums)"
         )
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.error()
 
 
 class Tracer(Array):
@@ -365,6 +374,8 @@ def _unwatched(x: Array, use: str) -> Any:
 def home(raw: Any) -> backends.Backend:
     """The backend of a raw value."""
     found = backends.by_type(type(raw))
+    if type(raw) is Deleted:
+        raise raw.error()
     if found is None:
         raise TypeError(f"{type(raw).__module__}.{type(raw).__name__} is no backend's array")
     return found

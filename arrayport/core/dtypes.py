@@ -44,8 +44,19 @@ float8_e4m3fnuz: DType = np.dtype(ml_dtypes.float8_e4m3fnuz)
 float8_e5m2: DType = np.dtype(ml_dtypes.float8_e5m2)
 float8_e5m2fnuz: DType = np.dtype(ml_dtypes.float8_e5m2fnuz)
 float8_e8m0fnu: DType = np.dtype(ml_dtypes.float8_e8m0fnu)
+float6_e2m3fn: DType = np.dtype(ml_dtypes.float6_e2m3fn)
+float6_e3m2fn: DType = np.dtype(ml_dtypes.float6_e3m2fn)
 float4_e2m1fn: DType = np.dtype(ml_dtypes.float4_e2m1fn)
 float0: DType = np.dtype([("float0", np.void, 0)])  # of tangents that are always zero: integers'
+
+# Which of these there are is for the release of ml_dtypes to say.
+ONE_BIT: Mapping[DType, str] = MappingProxyType(
+    {
+        np.dtype(getattr(ml_dtypes, name)): name[0]
+        for name in ("int1", "uint1")
+        if hasattr(ml_dtypes, name)
+    }
+)
 
 # NumPy's own `dtype.kind` is 'V' for most types of ml_dtypes.
 _KINDS: Mapping[DType, str] = MappingProxyType(
@@ -54,6 +65,8 @@ _KINDS: Mapping[DType, str] = MappingProxyType(
         **dict.fromkeys((int2, int4, int8, int16, int32, int64), "i"),
         **dict.fromkeys((uint2, uint4, uint8, uint16, uint32, uint64), "u"),
         **dict.fromkeys((float16, float32, float64, bfloat16, float4_e2m1fn), "f"),
+        **ONE_BIT,
+        **dict.fromkeys((float6_e2m3fn, float6_e3m2fn), "f"),
         **dict.fromkeys((float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn), "f"),
         **dict.fromkeys((float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu), "f"),
         **dict.fromkeys((complex64, complex128), "c"),
@@ -239,7 +252,7 @@ _CHAINS: tuple[tuple[Any, ...], ...] = (
     (uint16, int32),
     (float, float16, float32, float64, complex128),
     (float, bfloat16, float32, complex64),
-    *((int, narrow) for narrow in (int2, int4, uint2, uint4)),
+    *((int, narrow) for narrow in (int2, int4, uint2, uint4, *ONE_BIT)),
     *((float, narrow) for narrow in _KINDS if _KINDS[narrow] == "f" and narrow.itemsize == 1),
 )
 _WEAK = {"i": int, "u": int, "f": float, "c": complex}

@@ -179,9 +179,9 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         """`arrayport.numpy.clip` of this array."""
         return hooks.operators.clip(self, *args, **kwargs)
 
-    def compress(self, *args: Any, **kwargs: Any) -> Array:
+    def compress(self, condition: Any, *args: Any, **kwargs: Any) -> Array:
         """`arrayport.numpy.compress` of this array."""
-        return hooks.operators.compress(self, *args, **kwargs)
+        return hooks.operators.compress(condition, self, *args, **kwargs)
 
     def conj(self, *args: Any, **kwargs: Any) -> Array:
         """`arrayport.numpy.conj` of this array."""

@@ -89,9 +89,12 @@ def broadcast_in_dim(
            [1, 1]], dtype=int32)
     """
     x, dims = lift(operand, None, "operand"), tuple(broadcast_dimensions)
-    if len(dims) != len(x.shape) or list(dims) != sorted(set(dims)):
-        raise ValueError(f"broadcast_dimensions {dims} must rise and be one an axis of {x.shape}")
-    return structure.broadcast_in_dim(x, tuple(shape), dims)
+    if len(dims) != len(x.shape) or len(set(dims)) != len(dims):
+        raise ValueError(
+            f"broadcast_dimensions {dims} must be different ones, one for each axis of {x.shape}"
+        )
+    x = structure.transpose(x, sorted(range(len(dims)), key=dims.__getitem__))
+    return structure.broadcast_in_dim(x, tuple(shape), sorted(dims))
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Array:

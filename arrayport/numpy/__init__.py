@@ -9,10 +9,13 @@ from arrayport.core.names import absent
 from arrayport.numpy import fft as fft
 from arrayport.numpy import linalg as linalg
 from arrayport.numpy import operators
+from arrayport.numpy.bits import *
 from arrayport.numpy.creation import *
 from arrayport.numpy.cumulations import *
 from arrayport.numpy.elementwise import *
+from arrayport.numpy.files import *
 from arrayport.numpy.grids import *
+from arrayport.numpy.histograms import *
 from arrayport.numpy.indexing import put as put
 from arrayport.numpy.indexing import put_along_axis as put_along_axis
 from arrayport.numpy.indexing import take as take
@@ -25,6 +28,7 @@ from arrayport.numpy.matrices import *
 from arrayport.numpy.nan_reductions import *
 from arrayport.numpy.padding import *
 from arrayport.numpy.polynomials import *
+from arrayport.numpy.printing import *
 from arrayport.numpy.products import *
 from arrayport.numpy.questions import *
 from arrayport.numpy.ranges import *
@@ -35,6 +39,7 @@ from arrayport.numpy.selecting import *
 from arrayport.numpy.sets import *
 from arrayport.numpy.shapes import *
 from arrayport.numpy.statistics import *
+from arrayport.numpy.ufuncs import *
 
 hooks.install(operators)
 

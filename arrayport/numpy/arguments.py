@@ -84,6 +84,12 @@ def no_out(name: str, out: Any) -> None:
         )
 
 
+def no_writing(name: str, inplace: bool) -> None:
+    """Refuse to change an array in its place."""
+    if inplace:
+        raise ValueError(f"{name} cannot change an array: pass inplace=False and use its answer")
+
+
 def restore_axes(x: Array, shape: Shape, axes: Shape, keepdims: bool) -> Array:
     """Give a reduction's answer with its lost axes as extents of 1, if `keepdims`."""
     if not keepdims:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
-from arrayport.core.array import Array, Aval
+from arrayport.core.array import Array, Aval, Tracer
 from arrayport.core.trace import backend_of
 from arrayport.numpy.arguments import (
     DType,
@@ -40,7 +41,6 @@ __all__ = [
     "empty_like",
     "eye",
     "frombuffer",
-    "fromfunction",
     "full",
     "full_like",
     "identity",
@@ -87,7 +87,8 @@ def asarray(
         )
     wanted = None if dtype is None else dtypes.canonicalize(dtype)
     if isinstance(a, Array):
-        x = a
+        # What is deleted or donated later is then only one of the two.
+        x = Array(a.raw.copy(), a.weak) if copy and not isinstance(a, Tracer) else a
     else:
         own = None if isinstance(a, np.ndarray) else backends.by_type(type(a))
         if copy is False and (own is None or own.native is None):
@@ -128,10 +129,13 @@ def _from_values(a: Any, dtype: DType | None, home: backends.Backend | None) -> 
         return asarray(a.__jax_array__(), dtype)
     if isinstance(a, np.ndarray | np.generic) or backends.by_type(type(a)) is not None:
         return lift(a, home)
-    if isinstance(a, memoryview | bytearray) or hasattr(a, "__array__"):
+    if hasattr(a, "__array__"):
         return from_host(np.asarray(a), home)
     if hasattr(a, "__array_interface__") or hasattr(a, "__dlpack__"):
         return from_host(np.from_dlpack(a) if hasattr(a, "__dlpack__") else np.asarray(a), home)
+    if not isinstance(a, bytes):
+        with suppress(TypeError):
+            return from_host(np.asarray(memoryview(a)), home)
     return lift(a, home, "the array")
 
 
@@ -187,8 +191,8 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = False, device: Any = None) -> A
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """Give an Array of the same values; since none can change, that may be the same one."""
-    return asarray(a, order=order)
+    """Give an Array of the same values in memory of its own. Source: ``jax.numpy.copy``."""
+    return asarray(a, order=order, copy=True)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
@@ -199,22 +203,6 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
     Array([1, 2], dtype=uint8)
     """
     return from_host(np.frombuffer(buffer, dtypes.promote_types(dtype, dtype), count, offset))
-
-
-def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
-) -> Any:
-    """Call a function of the coordinates, one array of `shape` for each axis.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.fromfunction(lambda i, j: i + j, (2, 2), dtype=int)
-    Array([[0, 1],
-           [1, 2]], dtype=int32)
-    """
-    shape = shape_of(shape)
-    known = dtypes.canonicalize(dtype)
-    counts = [creation.broadcasted_iota(known, shape, i) for i in range(len(shape))]
-    return function(*counts, **kwargs)
 
 
 # ---- from a shape

@@ -16,16 +16,12 @@ from arrayport.ops.elementwise import (
     abs,
     acos,
     acosh,
-    add,
     asin,
     asinh,
     atan,
     atan2,
     atanh,
-    bitwise_and,
     bitwise_not,
-    bitwise_or,
-    bitwise_xor,
     cbrt,
     ceil,
     conj,
@@ -45,10 +41,7 @@ from arrayport.ops.elementwise import (
     less_equal,
     log,
     log1p,
-    logical_and,
     logical_not,
-    logical_or,
-    logical_xor,
     maximum,
     minimum,
     nextafter,
@@ -68,10 +61,8 @@ from arrayport.ops.elementwise import (
     trunc,
 )
 from arrayport.ops.elementwise import div as divide
-from arrayport.ops.elementwise import mul as multiply
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.elementwise import shift_left as left_shift
-from arrayport.ops.elementwise import sub as subtract
 from arrayport.ops.promotion import (
     broadcast_together,
     inexact,
@@ -87,7 +78,6 @@ __all__ = [
     "absolute",
     "acos",
     "acosh",
-    "add",
     "angle",
     "arccos",
     "arccosh",
@@ -102,14 +92,11 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
-    "bitwise_and",
     "bitwise_count",
     "bitwise_invert",
     "bitwise_left_shift",
     "bitwise_not",
-    "bitwise_or",
     "bitwise_right_shift",
-    "bitwise_xor",
     "cbrt",
     "ceil",
     "clip",
@@ -148,19 +135,10 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
-    "logaddexp",
-    "logaddexp2",
-    "logical_and",
     "logical_not",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
     "mod",
     "modf",
-    "multiply",
     "nan_to_num",
-    "negative",
     "nextafter",
     "not_equal",
     "positive",
@@ -181,7 +159,6 @@ __all__ = [
     "sinh",
     "sqrt",
     "square",
-    "subtract",
     "tan",
     "tanh",
     "true_divide",
@@ -525,10 +502,12 @@ def angle(z: Any, deg: bool = False) -> Array:
 
     >>> import arrayport.numpy as anp
     >>> anp.angle(1j, deg=True)
-    Array(90., dtype=float32)
+    Array(90., dtype=float32, weak_type=True)
     """
-    z = inexact(arrayed(z, "z"))
-    out = strong(atan2(imag(z), real(z)))
+    z = arrayed(z, "z")
+    # Of a real number only the sign counts.
+    z = z if dtypes.is_complex(z.dtype) else strong(inexact(z))
+    out = atan2(imag(z), real(z))
     return rad2deg(out) if deg else out
 
 

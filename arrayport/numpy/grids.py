@@ -1,7 +1,8 @@
-"""Indices of whole grids: mgrid, ogrid, ix_; flat indices, and indices by axis."""
+"""What brackets make: grids and joined arrays; indices of grids, flat and by axis."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -12,13 +13,24 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed, dtype_or, shape_of
-from arrayport.numpy.joins import stack
+from arrayport.numpy.creation import asarray
+from arrayport.numpy.joins import concatenate, stack
 from arrayport.numpy.ranges import arange, linspace, meshgrid
 from arrayport.ops.elementwise import clamp, floor_divide, remainder, select
 from arrayport.ops.promotion import from_host, home_of, promote_dtypes
 from arrayport.ops.structure import convert, full_like, reshape
 
-__all__ = ["index_exp", "ix_", "mgrid", "ogrid", "ravel_multi_index", "s_", "unravel_index"]
+__all__ = [
+    "c_",
+    "index_exp",
+    "ix_",
+    "mgrid",
+    "ogrid",
+    "r_",
+    "ravel_multi_index",
+    "s_",
+    "unravel_index",
+]
 
 
 class _Grid:
@@ -43,6 +55,55 @@ def _counted(part: slice) -> Array:
 
 
 mgrid, ogrid = _Grid(sparse=False), _Grid(sparse=True)
+
+
+class _Joined:
+    """Joins what stands in brackets, slices being ranges: `r_[0:3, 7, x]`, `c_[x, y]`.
+
+    axis   the one to join along, after each part has got `rank` axes at least
+    place  where among the axes that a part gets its own ones stand; -1 is behind them
+    """
+
+    def __init__(self, axis: int, rank: int, place: int) -> None:
+        self.axis, self.rank, self.place = axis, rank, place
+
+    def __getitem__(self, key: Any) -> Array:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not parts or not isinstance(parts[0], str):
+            return self.joined(parts)
+        if parts[0] not in {"r", "c"}:
+            return self.directed(parts[0]).joined(parts[1:])
+        out = self.joined(parts[1:])
+        if len(out.shape) > 1:
+            return out
+        return out[None, :] if parts[0] == "r" else out[:, None]
+
+    def directed(self, directive: str) -> _Joined:
+        """Read "axis", "axis,rank" or "axis,rank,place"."""
+        own = (self.axis, self.rank, self.place)
+        try:
+            axis, rank, place = [*map(int, directive.split(",")), *own[directive.count(",") + 1 :]]
+        except ValueError:
+            raise ValueError(
+                f"directive {directive!r} of r_ and c_ must be 'axis', 'axis,rank', "
+                "'axis,rank,place', 'r' (a row) or 'c' (a column)"
+            ) from None
+        return _Joined(axis, rank, place)
+
+    def joined(self, parts: Sequence[Any]) -> Array:
+        """Join parts none of which is a directive."""
+        if any(isinstance(part, str) for part in parts):
+            raise ValueError("the directive of r_ and c_ must come first in the brackets")
+        return concatenate([self._part(part) for part in parts], self.axis)
+
+    def _part(self, part: Any) -> Array:
+        x = _counted(part) if isinstance(part, slice) else asarray(part)
+        missing = max(self.rank - len(x.shape), 0)
+        before = min(self.place if self.place >= 0 else missing + 1 + self.place, missing)
+        return reshape(x, (*(1,) * before, *x.shape, *(1,) * (missing - before)))
+
+
+r_, c_ = _Joined(0, 1, -1), _Joined(-1, 2, 0)
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:

@@ -19,6 +19,7 @@ from arrayport.core.errors import (
 from arrayport.core.primitive import HALF
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
+from arrayport.numpy.arguments import no_out, no_writing
 from arrayport.numpy.keys import Choice, check_mask, choose, wrapped
 from arrayport.ops import indexing, slices
 from arrayport.ops.elementwise import (
@@ -372,7 +373,7 @@ def take(
     >>> anp.take(anp.arange(3.0), anp.array([2, -1, 3]))
     Array([ 2.,  2., nan], dtype=float32)
     """
-    _no_out("take", out)
+    no_out("take", out)
     x, index = _pair("take", a, indices)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
@@ -445,7 +446,7 @@ def put_along_axis(
     Array([[0., 7.],
            [7., 0.]], dtype=float32)
     """
-    _no_writing("put_along_axis", inplace)
+    no_writing("put_along_axis", inplace)
     x, index = _pair("put_along_axis", arr, indices)
     if axis is None:
         flat = index_update("set", reshape(x, (-1,)), reshape(index, (-1,)), values, mode=mode)
@@ -473,7 +474,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = None, *, inplace: bool = True) -> 
     >>> anp.put(anp.zeros(3), anp.array([0, 2]), anp.array([5.0, 6.0]), inplace=False)
     Array([5., 0., 6.], dtype=float32)
     """
-    _no_writing("put", inplace)
+    no_writing("put", inplace)
     x, index = _pair("put", a, ind)
     index = reshape(index, (-1,))
     values = reshape(lift(np.asarray(v) if isinstance(v, list) else v, home_of(x), "v"), (-1,))
@@ -511,13 +512,3 @@ def _same_rank(name: str, x: Array, index: Array, axis: int) -> int:
             f"{name} needs indices of the array's rank, got shapes {index.shape} and {x.shape}"
         )
     return normalize_axis_index(axis, len(x.shape))
-
-
-def _no_out(name: str, out: Any) -> None:
-    if out is not None:
-        raise NotImplementedError(f"{name} cannot write to out=, since arrays do not change")
-
-
-def _no_writing(name: str, inplace: bool) -> None:
-    if inplace:
-        raise ValueError(f"{name} cannot change an array: pass inplace=False and use its answer")

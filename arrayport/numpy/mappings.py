@@ -1,4 +1,4 @@
-"""Functions applied along axes and over arrays: apply_along_axis, apply_over_axes, vectorize."""
+"""Functions applied along axes, over arrays and over coordinates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from functools import wraps
 from typing import Any
 
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axis_of
+from arrayport.core.dtypes import canonicalize
+from arrayport.numpy.arguments import arrayed, axis_of, shape_of
+from arrayport.ops.creation import iota
 from arrayport.ops.promotion import common_shape
 from arrayport.ops.shapes import expand_dims
 from arrayport.ops.structure import Shape, reshape
 from arrayport.transforms.batching import vmap
 
-__all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
+__all__ = ["apply_along_axis", "apply_over_axes", "fromfunction", "vectorize"]
 
 
 def apply_along_axis(
@@ -58,6 +60,29 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
             raise ValueError("apply_over_axes: the function must keep or drop its axis")
         x = out
     return x
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+) -> Any:
+    """Call a function of one coordinate for each axis, all scalars, at all places of a shape.
+
+    Source: ``jax.numpy.fromfunction``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fromfunction(lambda i, j: i + j, (2, 2), dtype=int)
+    Array([[0, 1],
+           [1, 2]], dtype=int32)
+    """
+    extents = shape_of(shape)
+
+    def call(*places: Array) -> Any:
+        return function(*places, **kwargs)
+
+    mapped: Callable[..., Any] = call
+    for i in reversed(range(len(extents))):
+        mapped = vmap(mapped, in_axes=tuple([0 if i == j else None for j in range(len(extents))]))
+    return mapped(*[iota(canonicalize(dtype), n) for n in extents])
 
 
 Cores = list[tuple[str, ...]]

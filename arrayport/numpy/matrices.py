@@ -1,15 +1,18 @@
-"""Diagonals: taking them, making matrices of them, and the sum over one."""
+"""Diagonals and triangles: where they are, taking diagonals, making matrices of them, sums."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axes_of, no_out
+from arrayport.numpy.arguments import arrayed, axes_of, no_out, no_writing
+from arrayport.numpy.creation import ones
 from arrayport.numpy.reductions import sum
+from arrayport.numpy.searching import nonzero
 from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops import creation
 from arrayport.ops.elementwise import equal, select
@@ -24,6 +27,7 @@ __all__ = [
     "diagflat",
     "diagonal",
     "fill_diagonal",
+    "mask_indices",
     "trace",
 ]
 
@@ -103,6 +107,21 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     return diag_indices(x.shape[0], len(x.shape))
 
 
+def mask_indices(
+    n: int, mask_func: Callable[[Array, int], Array], k: int = 0, *, size: int | None = None
+) -> tuple[Array, Array]:
+    """Give the places that a function such as `triu` keeps of a matrix with n rows and columns.
+
+    With `size` so many of them. Source: ``jax.numpy.mask_indices``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.mask_indices(2, anp.triu)
+    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
+    rows, columns = nonzero(mask_func(ones((n, n)), k), size=size)
+    return rows, columns
+
+
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:
     """Make the array whose main diagonal holds `val`; `inplace=False` must be given.
 
@@ -113,8 +132,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    if inplace:
-        raise ValueError("an Array cannot change: write x = fill_diagonal(x, val, inplace=False)")
+    no_writing("fill_diagonal", inplace)
     if wrap:
         raise NotImplementedError("fill_diagonal: wrap=True is not supported")
     x = arrayed(a, "a")

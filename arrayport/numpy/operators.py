@@ -12,10 +12,6 @@ from arrayport.numpy.creation import astype, copy
 from arrayport.numpy.cumulations import cumprod, cumsum
 from arrayport.numpy.elementwise import (
     abs,
-    add,
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
     clip,
     conj,
     conjugate,
@@ -29,8 +25,6 @@ from arrayport.numpy.elementwise import (
     left_shift,
     less,
     less_equal,
-    multiply,
-    negative,
     not_equal,
     positive,
     power,
@@ -38,7 +32,6 @@ from arrayport.numpy.elementwise import (
     remainder,
     right_shift,
     round,
-    subtract,
     true_divide,
 )
 from arrayport.numpy.indexing import getitem, index_get, index_update, take
@@ -72,6 +65,10 @@ from arrayport.numpy.shapes import (
     transpose,
 )
 from arrayport.ops import bits
+from arrayport.ops.elementwise import add, bitwise_and, bitwise_or, bitwise_xor
+from arrayport.ops.elementwise import mul as multiply
+from arrayport.ops.elementwise import neg as negative
+from arrayport.ops.elementwise import sub as subtract
 
 __all__ = [
     "abs",

@@ -9,6 +9,7 @@ import numpy as np
 
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed
+from arrayport.numpy.mappings import apply_along_axis
 from arrayport.numpy.ranges import linspace
 from arrayport.numpy.reductions import max, mean, min
 from arrayport.ops import shapes
@@ -29,8 +30,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     `pad_width`: one number, a pair, or a pair for each axis, or a dictionary from axes to these.
     `mode`: "constant" (`constant_values`, else 0), "edge", "reflect", "symmetric", "wrap",
     "empty", "linear_ramp" (`end_values`), "maximum", "minimum", "mean" (`stat_length`), or a
-    function of NumPy's kind is not supported. Raises ValueError or NotImplementedError for others.
-    Source: ``jax.numpy.pad``.
+    function that makes of each vector padded with zeros, its pair of widths, the axis and a
+    dictionary of the other arguments another vector. Raises ValueError or NotImplementedError for
+    others. Source: ``jax.numpy.pad``.
 
     >>> import arrayport.numpy as anp
     >>> anp.pad(anp.array([1, 2, 3]), 2, "reflect")
@@ -47,7 +49,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     if any(low < 0 or high < 0 for low, high in widths):
         raise ValueError(f"pad_width={pad_width} must not be negative")
     if callable(mode):
-        raise NotImplementedError("pad: mode cannot be a function, which would write in place")
+        x = _constant(x, widths, _pairs(0, rank, "constant_values"))
+        for axis, pair in enumerate(widths):
+            x = apply_along_axis(mode, axis, x, pair, axis, kwargs)
+        return x
     if mode in {"constant", "empty"}:
         values = _pairs(kwargs.pop("constant_values", 0), rank, "constant_values")
         _nothing_left(kwargs, mode)

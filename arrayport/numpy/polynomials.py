@@ -9,11 +9,15 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed
-from arrayport.numpy.joins import concatenate
-from arrayport.numpy.products import tensordot
+from arrayport.numpy.joins import concatenate, stack
+from arrayport.numpy.linalg import inv, lstsq
+from arrayport.numpy.products import matmul, outer, tensordot
+from arrayport.numpy.reductions import sum
+from arrayport.numpy.selecting import trim_zeros
 from arrayport.numpy.shapes import atleast_1d, flip
-from arrayport.ops.elementwise import conj, power
-from arrayport.ops.promotion import promote_dtypes, promote_inexact
+from arrayport.ops.elementwise import conj, power, sqrt, square
+from arrayport.ops.elementwise import neg as negative
+from arrayport.ops.promotion import inexact, promote_dtypes, promote_inexact
 from arrayport.ops.shapes import pad
 from arrayport.ops.structure import constant, full_like
 
@@ -22,6 +26,8 @@ __all__ = [
     "correlate",
     "polyadd",
     "polyder",
+    "polydiv",
+    "polyfit",
     "polyint",
     "polymul",
     "polysub",
@@ -45,31 +51,116 @@ def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     return out
 
 
-def _alike(a1: Any, a2: Any) -> tuple[Array, Array]:
-    """Two polynomials with as many coefficients each."""
-    x, y = promote_dtypes((atleast_1d(a1), atleast_1d(a2)), "a polynomial")
-    missing = x.size - y.size
-    fill = constant(0, x)
-    return pad(x, fill, [(max(-missing, 0), 0, 0)]), pad(y, fill, [(max(missing, 0), 0, 0)])
-
-
 def polyadd(a1: Any, a2: Any) -> Array:
-    """Add two polynomials. Source: ``jax.numpy.polyadd``."""
-    x, y = _alike(a1, a2)
-    return x + y
+    """Add two polynomials, or columns of them. Source: ``jax.numpy.polyadd``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.polyadd(anp.array([1, 2, 3]), anp.array([10]))
+    Array([ 1,  2, 13], dtype=int32)
+    """
+    x, y = promote_dtypes((atleast_1d(a1), atleast_1d(a2)), "a polynomial")
+    x, y = (x, y) if x.shape[0] >= y.shape[0] else (y, x)
+    return x.at[x.shape[0] - y.shape[0] :].add(y)
 
 
 def polysub(a1: Any, a2: Any) -> Array:
-    """Subtract two polynomials. Source: ``jax.numpy.polysub``."""
-    x, y = _alike(a1, a2)
-    return x - y
+    """Subtract two polynomials, or columns of them. Source: ``jax.numpy.polysub``."""
+    return polyadd(a1, negative(arrayed(a2, "a2")))
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
-    """Multiply two polynomials. Source: ``jax.numpy.polymul``."""
+    """Multiply two polynomials, the zeros in front dropped first if asked and known.
+
+    Source: ``jax.numpy.polymul``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.polymul(anp.array([0.0, 1.0, 1.0]), anp.array([2.0]), trim_leading_zeros=True)
+    Array([2., 2.], dtype=float32)
+    """
+    x, y = atleast_1d(a1), atleast_1d(a2)
     if trim_leading_zeros:
-        raise NotImplementedError("polymul: trim_leading_zeros=True is not supported")
-    return convolve(atleast_1d(a1), atleast_1d(a2))
+        x, y = (trim_zeros(p, "f") for p in (x, y))
+        x, y = (p if p.size else full_like(p, 0, (1,)) for p in (x, y))
+    return convolve(x, y)
+
+
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
+    """Divide a polynomial by another: the quotient, and the rest, as long as u with zeros in front.
+
+    `trim_leading_zeros` drops these, of a known rest. Source: ``jax.numpy.polydiv``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.polydiv(anp.array([1.0, 5.0, 7.0]), anp.array([1.0, 2.0]))
+    (Array([1., 3.], dtype=float32), Array([0., 0., 1.], dtype=float32))
+    """
+    rest, divisor = promote_inexact((atleast_1d(u), atleast_1d(v)), "polydiv")
+    _check_coefficients("polydiv", rest, divisor)
+    factors = []
+    for k in range(rest.size - divisor.size + 1):
+        factors.append(rest[k] / divisor[0])
+        rest = rest.at[k + 1 : k + divisor.size].add(-factors[k] * divisor[1:])
+    rest = rest.at[: len(factors)].set(0)
+    quotient = stack(factors) if factors else full_like(rest, 0, (1,))
+    return quotient, trim_zeros(rest, "f") if trim_leading_zeros else rest
+
+
+def _check_coefficients(name: str, *polynomials: Array) -> None:
+    for p in polynomials:
+        if len(p.shape) != 1 or not p.size:
+            raise ValueError(f"{name} takes vectors of coefficients, not shape {p.shape}")
+
+
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: Any = None,
+    cov: Any = False,
+) -> Any:
+    """Fit a polynomial of a degree to points (x, y), with weights w, by least squares.
+
+    A matrix y holds one set of values a column. Gives the coefficients; with `full` also the
+    residual, rank, singular values and `rcond`; with `cov` their covariance, with cov="unscaled"
+    before it is scaled by the residual. Source: ``jax.numpy.polyfit``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.polyfit(anp.array([0.0, 1.0, 2.0]), anp.array([1.0, 3.0, 5.0]), 1).round(3)
+    Array([2., 1.], dtype=float32)
+    """
+    if deg < 0:
+        raise ValueError(f"deg={deg} of polyfit must not be negative")
+    x, y = promote_inexact((x, y), "polyfit")
+    if len(x.shape) != 1 or not x.size or y.shape[:1] != x.shape or len(y.shape) > 2:
+        raise ValueError(
+            f"x must be a vector, and y as long or a matrix of such columns: got {x.shape}, "
+            f"{y.shape}"
+        )
+    left, right = vander(x, deg + 1), y
+    if w is not None:
+        weight = inexact(arrayed(w, "w"))
+        if weight.shape != x.shape:
+            raise ValueError(f"w must be a vector as long as x, {x.shape}, not {weight.shape}")
+        left, right = left * weight[:, None], (right.T * weight).T
+    limit = x.size * dtypes.finfo(x.dtype).eps if rcond is None else rcond
+    scale = sqrt(sum(square(left), 0))
+    left = left / scale
+    found, residual, rank, values = lstsq(left, right, limit)
+    found = (found.T / scale).T
+    if full:
+        return found, residual, rank, values, limit
+    if not cov:
+        return found
+    spread = inv(matmul(left.T, left)) / outer(scale, scale)
+    factor: Any = 1.0
+    if cov != "unscaled":
+        if x.size <= deg + 1:
+            raise ValueError(f"cov of polyfit needs more points than coefficients: {deg + 1}")
+        factor = residual / (x.size - deg - 1)
+    if len(y.shape) == 2:
+        return found, spread[:, :, None] * factor
+    return found, spread * (factor if cov == "unscaled" else factor[0])
 
 
 def polyder(p: Any, m: int = 1) -> Array:

@@ -23,6 +23,7 @@ __all__ = [
     "cross",
     "dot",
     "einsum",
+    "einsum_path",
     "inner",
     "kron",
     "matmul",
@@ -186,6 +187,29 @@ def einsum(
         terms.append(_contract(first, second, kept, options))
     x, labels = _summed(*terms[0], set(output))
     return transpose(x, [labels.index(c) for c in output])
+
+
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[Any, str]:
+    """Say which operands `einsum` multiplies, step by step, and what that costs, as text.
+
+    `optimize` is "optimal", "greedy", False for one step, a path of one's own, or "auto", which is
+    optimal for few operands. Source: ``jax.numpy.einsum_path``.
+
+    >>> import arrayport.numpy as anp
+    >>> x = anp.ones((2, 2))
+    >>> anp.einsum_path("ij,jk,kl->il", x, x, x)[0]
+    [(0, 1), (0, 1)]
+    """
+    formula, given = _formula(subscripts, operands)
+    shapes = [arrayed(x, "operands").shape for x in given]
+    _labels(formula, shapes)
+    if optimize in ("auto", True):
+        optimize = "optimal" if len(shapes) < 6 else "greedy"
+    elif isinstance(optimize, list | tuple):
+        optimize = ["einsum_path", *optimize]
+    hollow = [np.broadcast_to(np.float32(0), shape) for shape in shapes]
+    (_, *path), text = np.einsum_path(formula, *hollow, optimize=optimize)
+    return path, text
 
 
 def _formula(subscripts: Any, operands: Sequence[Any]) -> tuple[str, Sequence[Any]]:

@@ -9,10 +9,12 @@ import numpy as np
 
 from arrayport.core.errors import user_line
 from arrayport.numpy import (
+    bits,
     creation,
     cumulations,
     elementwise,
     grids,
+    histograms,
     joins,
     linalg,
     mappings,
@@ -20,6 +22,7 @@ from arrayport.numpy import (
     nan_reductions,
     padding,
     polynomials,
+    printing,
     products,
     questions,
     ranges,
@@ -30,20 +33,24 @@ from arrayport.numpy import (
     sets,
     shapes,
     statistics,
+    ufuncs,
 )
 from arrayport.numpy.indexing import put_along_axis, take, take_along_axis
 
 ROOMS: tuple[ModuleType, ...] = (
+    bits,
     creation,
     cumulations,
     elementwise,
     grids,
+    histograms,
     joins,
     mappings,
     matrices,
     nan_reductions,
     padding,
     polynomials,
+    printing,
     products,
     questions,
     ranges,
@@ -54,6 +61,7 @@ ROOMS: tuple[ModuleType, ...] = (
     sets,
     shapes,
     statistics,
+    ufuncs,
 )
 FUNCTIONS = {
     "numpy": {name: getattr(room, name) for room in ROOMS for name in room.__all__}

@@ -109,10 +109,10 @@ def linspace(
     parts = num - 1 if endpoint else num
     real = dtypes.real_dtype(low.dtype)
     if parts > 0:
-        place = creation.iota_like(low, real, 0, (num, *shape)) / parts
+        count = creation.iota_like(low, real, 0, (num, *shape))
         axes = range(1, len(shape) + 1)
-        first, last = (broadcast_in_dim(x, (num, *shape), axes) for x in (low, high))
-        out = first * (1 - place) + last * place
+        first, last = (broadcast_in_dim(x, (num, *shape), axes) for x in (low, high / parts))
+        out = first * (1 - count / parts) + last * count
         if endpoint:
             out = shapes.concatenate([out[:-1], reshape(high, (1, *shape))], 0)
     else:

@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import iterable
+from numpy.exceptions import ComplexWarning
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
@@ -14,6 +16,7 @@ from arrayport.numpy.creation import asarray
 from arrayport.ops.promotion import SCALARS
 
 __all__ = [
+    "ComplexWarning",
     "bfloat16",
     "bool",
     "bool_",
@@ -32,6 +35,8 @@ __all__ = [
     "finfo",
     "flexible",
     "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
     "float8_e3m4",
     "float8_e4m3",
     "float8_e4m3b11fnuz",
@@ -62,6 +67,7 @@ __all__ = [
     "isrealobj",
     "isscalar",
     "issubdtype",
+    "iterable",
     "nan",
     "ndarray",
     "newaxis",
@@ -116,16 +122,20 @@ class ScalarType:
 
 bool_ = ScalarType(dtypes.bool_)
 bool = bool_
-int2, int4, int8 = (ScalarType(d) for d in (dtypes.int2, dtypes.int4, dtypes.int8))
-int16, int32, int64 = (ScalarType(d) for d in (dtypes.int16, dtypes.int32, dtypes.int64))
-uint2, uint4, uint8 = (ScalarType(d) for d in (dtypes.uint2, dtypes.uint4, dtypes.uint8))
-uint16, uint32, uint64 = (ScalarType(d) for d in (dtypes.uint16, dtypes.uint32, dtypes.uint64))
+int2, int4 = ScalarType(dtypes.int2), ScalarType(dtypes.int4)
+int8, int16, int32 = (ScalarType(d) for d in (dtypes.int8, dtypes.int16, dtypes.int32))
+int64 = ScalarType(dtypes.int64)
+uint2, uint4 = ScalarType(dtypes.uint2), ScalarType(dtypes.uint4)
+uint8, uint16, uint32 = (ScalarType(d) for d in (dtypes.uint8, dtypes.uint16, dtypes.uint32))
+uint64 = ScalarType(dtypes.uint64)
 float16, float32, float64 = (
     ScalarType(d) for d in (dtypes.float16, dtypes.float32, dtypes.float64)
 )
 bfloat16 = ScalarType(dtypes.bfloat16)
 complex64, complex128 = ScalarType(dtypes.complex64), ScalarType(dtypes.complex128)
 float4_e2m1fn = ScalarType(dtypes.float4_e2m1fn)
+float6_e2m3fn = ScalarType(dtypes.float6_e2m3fn)
+float6_e3m2fn = ScalarType(dtypes.float6_e3m2fn)
 float8_e3m4 = ScalarType(dtypes.float8_e3m4)
 float8_e4m3 = ScalarType(dtypes.float8_e4m3)
 float8_e4m3b11fnuz = ScalarType(dtypes.float8_e4m3b11fnuz)
@@ -134,6 +144,9 @@ float8_e4m3fnuz = ScalarType(dtypes.float8_e4m3fnuz)
 float8_e5m2 = ScalarType(dtypes.float8_e5m2)
 float8_e5m2fnuz = ScalarType(dtypes.float8_e5m2fnuz)
 float8_e8m0fnu = ScalarType(dtypes.float8_e8m0fnu)
+if dtypes.ONE_BIT:
+    int1, uint1 = map(ScalarType, dtypes.ONE_BIT)
+    __all__ += ["int1", "uint1"]
 int_, uint, float_, complex_ = int64, uint64, float64, complex128
 single, double, csingle, cdouble = float32, float64, complex64, complex128
 
@@ -201,7 +214,9 @@ def _pair(x: Any) -> tuple[np.dtype[Any], Any]:
         return dtypes.canonicalize(x), True
     if type(x) in SCALARS:
         return dtypes.scalar_dtype(x)
-    return dtypes.canonicalize(getattr(x, "dtype", x)), False
+    # A type of NumPy's has an attribute of that name too, which is no dtype.
+    own = getattr(x, "dtype", None)
+    return dtypes.canonicalize(own if isinstance(own, np.dtype) else x), False
 
 
 def issubdtype(arg1: Any, arg2: Any) -> Any:
@@ -216,7 +231,7 @@ def issubdtype(arg1: Any, arg2: Any) -> Any:
 
 def iscomplexobj(x: Any) -> Any:
     """Say whether an array or a number is of a complex type."""
-    return dtypes.is_complex(_pair(x)[0])
+    return dtypes.is_complex(_pair(asarray(x) if isinstance(x, list | tuple) else x)[0])
 
 
 def isrealobj(x: Any) -> Any:

@@ -195,12 +195,12 @@ def argsort(
 
 
 def sort_complex(a: Any) -> Array:
-    """Sort as complex numbers, by their real, then their imaginary parts.
+    """Sort along the last axis as complex numbers, by their real, then their imaginary parts.
 
     Source: ``numpy.sort_complex``.
     """
     x = arrayed(a, "a")
-    return ops.sort(convert(x, dtypes.complex_dtype(x.dtype)), 0)
+    return ops.sort(convert(x, dtypes.complex_dtype(x.dtype)), axis_of(-1, len(x.shape)))
 
 
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = 16) -> Array:
@@ -324,7 +324,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     if not edges.size:
         return full_like(x, 0).astype(dtypes.default_int())
     rising = searchsorted(edges, x, "left" if right else "right")
-    falling = edges.size - searchsorted(flip(edges), x, "right" if right else "left")
+    falling = edges.size - searchsorted(flip(edges), x, "left" if right else "right")
     return select(edges[-1] >= edges[0], rising, falling)
 
 

@@ -1,4 +1,4 @@
-"""Choosing among arrays and parts of them: select, choose, compress, delete, insert."""
+"""Choosing among arrays and parts of them: select, choose, compress, delete, insert, place."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axis_of, no_out, together
+from arrayport.numpy.arguments import arrayed, axes_of, axis_of, no_out, no_writing, together
+from arrayport.numpy.cumulations import cumsum
 from arrayport.numpy.joins import concatenate
 from arrayport.numpy.searching import nonzero
 from arrayport.numpy.shapes import broadcast_to, moveaxis, ravel
@@ -18,7 +20,17 @@ from arrayport.ops.elementwise import select as choose_between
 from arrayport.ops.promotion import broadcast_together, promote_dtypes
 from arrayport.ops.structure import convert, full_like, reshape
 
-__all__ = ["choose", "compress", "delete", "extract", "insert", "piecewise", "select"]
+__all__ = [
+    "choose",
+    "compress",
+    "delete",
+    "extract",
+    "insert",
+    "piecewise",
+    "place",
+    "select",
+    "trim_zeros",
+]
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -52,7 +64,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Array([2., 6.], dtype=float32)
     """
     x = arrayed(x, "x")
-    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
+    several = isinstance(condlist, list | tuple) or np.shape(condlist) not in {(), x.shape}
+    conditions = list(condlist) if several else [condlist]
     if len(funclist) not in {len(conditions), len(conditions) + 1}:
         raise ValueError(
             f"piecewise with {len(conditions)} conditions got {len(funclist)} functions"
@@ -136,22 +149,29 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
 
 
 def delete(arr: Any, obj: Any, axis: Any = None, *, assume_unique_indices: bool = False) -> Array:
-    """Leave out parts of an axis, or of the flat array, by their known places.
+    """Leave out parts of an axis, or of the flat array, by their places.
 
-    Source: ``jax.numpy.delete``.
+    The places must be known: raises ConcretizationTypeError for traced ones, unless it is promised
+    by `assume_unique_indices` that no two of them are one. Source: ``jax.numpy.delete``.
 
     >>> import arrayport.numpy as anp
     >>> anp.delete(anp.arange(4), 1)
     Array([0, 2, 3], dtype=int32)
     """
-    del assume_unique_indices
     x = arrayed(arr, "arr")
     if axis is None:
         x, axis = ravel(x), 0
     axis = axis_of(axis, len(x.shape))
-    what = obj if isinstance(obj, slice | int) else np.asarray(obj)
-    kept = np.delete(np.arange(x.shape[axis]), what)
-    return x[(*(slice(None),) * axis, kept)]
+    extent, before = x.shape[axis], (slice(None),) * axis
+    if isinstance(obj, slice | int):
+        return x[(*before, np.delete(np.arange(extent), obj))]
+    places = arrayed(np.asarray(obj) if isinstance(obj, list | tuple) else obj, "obj")
+    if assume_unique_indices and dtypes.is_integer(places.dtype):
+        here = full_like(x, True, (extent,)).astype(bool)
+        kept = here.at[places].set(False, mode="drop")
+        return x[(*before, nonzero(kept, size=max(extent - places.size, 0))[0])]
+    places.concrete(ConcretizationTypeError, "places to delete (or give assume_unique_indices)")
+    return x[(*before, np.delete(np.arange(extent), places.__array__()))]
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
@@ -181,3 +201,49 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Array:
     joined = concatenate([x, broadcast_to(new, shape)], axis)
     order = np.insert(np.arange(extent), places, extent + np.arange(count))
     return joined[(*(slice(None),) * axis, order)]
+
+
+def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
+    """Make the array whose elements at a mask of its size are values, repeated as needed.
+
+    `inplace` must be False, since arrays do not change. Source: ``jax.numpy.place``.
+
+    >>> import arrayport.numpy as anp
+    >>> x = anp.arange(4)
+    >>> anp.place(x, x > 1, anp.array([8, 9]), inplace=False)
+    Array([0, 1, 8, 9], dtype=int32)
+    """
+    no_writing("place", inplace)
+    x, mask, new = together(arr, mask, vals)
+    if mask.size != x.size:
+        raise ValueError(f"mask must have the size of arr, {x.size}, not {mask.size}")
+    if not new.size:
+        raise ValueError("vals of place must have an element")
+    chosen = ravel(not_equal(mask, 0))
+    number = cumsum(chosen) - 1
+    values = convert(ravel(new), x.dtype)[remainder(number, new.size)]
+    return reshape(choose_between(chosen, values, ravel(x)), x.shape)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """Drop the zeros at the front ("f") and back ("b") of axes, all of them if None.
+
+    The values must be known. Source: ``jax.numpy.trim_zeros``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.trim_zeros(anp.array([0, 1, 2, 0]))
+    Array([1, 2], dtype=int32)
+    """
+    x = arrayed(filt, "filt")
+    ends = trim.lower()
+    if not ends or set(ends) - {"f", "b"}:
+        raise ValueError(f"trim={trim!r} of trim_zeros must be 'f', 'b' or 'fb'")
+    x.concrete(ConcretizationTypeError, "an array whose zeros are sought")
+    axes, places = axes_of(axis, len(x.shape)), np.nonzero(x.__array__())
+    key = []
+    for i, (n, found) in enumerate(zip(x.shape, places, strict=True)):
+        first, last = (found.min(), found.max() + 1) if found.size else (n, n)
+        low = int(first) if i in axes and "f" in ends else 0
+        high = int(last) if i in axes and "b" in ends else n
+        key.append(slice(low, high))
+    return x[tuple(key)]

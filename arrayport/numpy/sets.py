@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed
+from arrayport.numpy.arguments import arrayed, axis_of, together
+from arrayport.numpy.cumulations import cumsum
 from arrayport.numpy.joins import concatenate
-from arrayport.numpy.shapes import ravel
+from arrayport.numpy.questions import isnan
+from arrayport.numpy.reductions import any, sum
+from arrayport.numpy.searching import argsort, isin, lexsort, nonzero, searchsorted, sort
+from arrayport.numpy.shapes import moveaxis, ravel
+from arrayport.ops.creation import iota_like
+from arrayport.ops.elementwise import select
 from arrayport.ops.promotion import from_host, home_of, promote_dtypes
+from arrayport.ops.structure import convert, full_like, reshape
 
 __all__ = [
     "intersect1d",
@@ -49,11 +59,10 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def _host(x: Any, name: str) -> tuple[Array, np.ndarray[Any, Any]]:
-    """Give an array and its values, which must be known: the answer's shape depends on them."""
-    x = arrayed(x, name)
-    x.concrete(ConcretizationTypeError, "an array whose unique elements are found")
-    return x, x.__array__()
+def _host(x: Array, name: str) -> np.ndarray[Any, Any]:
+    """Give values that must be known: the answer's shape depends on them."""
+    x.concrete(ConcretizationTypeError, f"an array whose elements {name} looks at (or give size=)")
+    return x.__array__()
 
 
 def unique(
@@ -71,48 +80,77 @@ def unique(
     """Find the unique elements, sorted, or the unique parts of an axis.
 
     Also where each is first, which one each element is, and how often each is there. With `size` so
-    many, cut or filled up with `fill_value`, else with the smallest. The values must be known:
-    raises ConcretizationTypeError for a traced array. Source: ``jax.numpy.unique``.
+    many, cut or filled up with `fill_value`, else with the first one. Without it the values must be
+    known: raises ConcretizationTypeError for a traced array. Source: ``jax.numpy.unique``.
 
     >>> import arrayport.numpy as anp
     >>> anp.unique(anp.array([3, 1, 3]), return_counts=True)
     (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
     """
     del sorted
-    x, host = _host(ar, "ar")
-    found: Any = np.unique(host, True, True, True, axis, equal_nan=equal_nan)
-    values, indices, inverse, counts = found
-    if size is not None:
-        along = 0 if axis is None else axis
-        values, indices, counts = (
-            _sized(part, size, fill, place)
-            for part, fill, place in (
-                (values, fill_value, along),
-                (indices, None, 0),
-                (counts, 0, 0),
-            )
-        )
-    home = home_of(x)
+    x = arrayed(ar, "ar")
+    found: Sequence[Any]
+    if size is None:
+        values = _host(x, "unique")
+        hosts: Any = np.unique(values, True, True, True, axis, equal_nan=equal_nan)
+        found = [from_host(np.asarray(part), home_of(x)) for part in hosts]
+    else:
+        found = _unique(x, axis, equal_nan, size, fill_value)
     wanted = (True, return_index, return_inverse, return_counts)
-    outs = [
-        from_host(np.asarray(part), home)
-        for part, asked in zip((values, indices, inverse, counts), wanted, strict=True)
-        if asked
-    ]
+    outs = [part for part, asked in zip(found, wanted, strict=True) if asked]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
-def _sized(part: Any, size: int, fill: Any, axis: int) -> Any:
-    """Cut an axis to a size, or fill it up: with its first element if no fill is given."""
-    part = np.take(part, np.arange(min(size, part.shape[axis])), axis)
-    missing = size - part.shape[axis]
-    if missing and part.shape[axis] == 0 and fill is None:
-        fill = 0
-    if missing:
-        shape = [missing if i == axis else n for i, n in enumerate(part.shape)]
-        edge = np.take(part, [0], axis) if fill is None else np.asarray(fill, part.dtype)
-        part = np.concatenate([part, np.broadcast_to(edge, shape)], axis)
-    return part
+def _firsts(x: Array, equal_nan: bool = True) -> Array:
+    """Mark of sorted elements, or rows, those that differ from the one before."""
+    new = x[1:] != x[:-1]
+    if equal_nan and dtypes.is_inexact(x.dtype):
+        new = new & ~(isnan(x[1:]) & isnan(x[:-1]))
+    if len(x.shape) > 1:
+        new = any(new, 1)
+    return concatenate([full_like(new, True, (min(x.shape[0], 1),)), new])
+
+
+def _unique(
+    x: Array, axis: int | None, equal_nan: bool, size: int, fill: Any
+) -> tuple[Array, Array, Array, Array]:
+    """Do what `unique` does by operations, which may be traced."""
+    along = 0 if axis is None else axis_of(axis, len(x.shape))
+    parts = reshape(x, (-1, 1)) if axis is None else moveaxis(x, along, 0)
+    count, shape = parts.shape[0], parts.shape[1:]
+    if not count and size and fill is None:
+        raise ValueError("unique of no elements with a size needs a fill_value")
+    rows = reshape(parts, (count, prod(shape)))
+    order = lexsort([rows[:, i] for i in reversed(range(rows.shape[1]))])
+    ordered = rows[order]
+    first = _firsts(ordered, equal_nan)
+    number = cumsum(first) - 1
+    inverse = full_like(number, 0).at[order].set(number)
+    values, places = _chosen(ordered, first, size, fill)
+    values = reshape(values, (size, *shape))
+    return (
+        reshape(values, (size,)) if axis is None else moveaxis(values, 0, along),
+        order[places] if count else places,
+        reshape(inverse, x.shape if axis is None else (count,)),
+        full_like(places, 0).at[inverse].add(1, mode="drop"),
+    )
+
+
+def _chosen(x: Array, kept: Array, size: int, fill: Any) -> tuple[Array, Array]:
+    """Give so many of the elements, or rows, that are kept, and their places.
+
+    Where there are fewer, the first one, or `fill`, stands for the others.
+    """
+    (places,) = nonzero(kept, size=size)
+    there = iota_like(places, places.dtype, 0) < sum(kept)
+    if not x.shape[0]:
+        return full_like(x, 0 if fill is None else fill, (size, *x.shape[1:])), places
+    places = select(there, places, places[:1])
+    values = x[places]
+    if fill is not None:
+        there = reshape(there, (size, *(1,) * (len(x.shape) - 1)))
+        values = select(there, values, convert(arrayed(fill, "fill_value"), x.dtype))
+    return values, places
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
@@ -172,8 +210,13 @@ def setdiff1d(
     >>> anp.setdiff1d(anp.array([1, 2, 3]), anp.array([2]))
     Array([1, 3], dtype=int32)
     """
-    (x, own), (_, other) = _host(ar1, "ar1"), _host(ar2, "ar2")
-    return _made(x, np.setdiff1d(own, other, assume_unique), size, fill_value)
+    x, y = (ravel(v) for v in together(ar1, ar2))
+    if size is None:
+        known = np.setdiff1d(_host(x, "setdiff1d"), _host(y, "setdiff1d"), assume_unique)
+        return from_host(known, home_of(x))
+    x = x if assume_unique else sort(x)
+    kept = ~isin(x, y) if assume_unique else ~isin(x, y) & _firsts(x)
+    return _chosen(x, kept, size, 0 if fill_value is None else fill_value)[0]
 
 
 def setxor1d(
@@ -188,9 +231,15 @@ def setxor1d(
 
     Source: ``jax.numpy.setxor1d``.
     """
-    x, y = promote_dtypes((arrayed(ar1, "ar1"), arrayed(ar2, "ar2")))
-    (x, own), (_, other) = _host(x, "ar1"), _host(y, "ar2")
-    return _made(x, np.setxor1d(own, other, assume_unique), size, fill_value)
+    x, y = (ravel(v) for v in promote_dtypes((arrayed(ar1, "ar1"), arrayed(ar2, "ar2"))))
+    if size is None:
+        known = np.setxor1d(_host(x, "setxor1d"), _host(y, "setxor1d"), assume_unique)
+        return from_host(known, home_of(x))
+    x, y = sort(x), sort(y)
+    kept = concatenate([_firsts(x) & ~isin(x, y), _firsts(y) & ~isin(y, x)])
+    both = concatenate([x, y])
+    order = argsort(both)
+    return _chosen(both[order], kept[order], size, fill_value)[0]
 
 
 def intersect1d(
@@ -210,14 +259,19 @@ def intersect1d(
     >>> anp.intersect1d(anp.array([3, 1, 2]), anp.array([2, 3]))
     Array([2, 3], dtype=int32)
     """
-    x, y = promote_dtypes((arrayed(ar1, "ar1"), arrayed(ar2, "ar2")))
-    (x, own), (_, other) = _host(x, "ar1"), _host(y, "ar2")
-    values, first, second = np.intersect1d(own, other, assume_unique, return_indices=True)
-    out = _made(x, values, size, fill_value)
+    x, y = (ravel(v) for v in promote_dtypes((arrayed(ar1, "ar1"), arrayed(ar2, "ar2"))))
+    if size is None:
+        own, other = _host(x, "intersect1d"), _host(y, "intersect1d")
+        known = np.intersect1d(own, other, assume_unique, return_indices=True)
+        outs = tuple([from_host(part, home_of(x)) for part in known])
+        return outs if return_indices else outs[0]
+    order = argsort(x)
+    ordered = x[order]
+    kept = _firsts(ordered) & isin(ordered, y)
+    values, places = _chosen(ordered, kept, size, fill_value)
     if not return_indices:
-        return out
-    return out, _made(x, first, size, own.size), _made(x, second, size, other.size)
-
-
-def _made(x: Array, host: Any, size: int | None, fill: Any) -> Array:
-    return from_host(host if size is None else _sized(host, size, fill, 0), home_of(x))
+        return values
+    there = iota_like(places, places.dtype, 0) < sum(kept)
+    others = argsort(y)
+    second = others[searchsorted(y[others], ordered[places])]
+    return values, select(there, order[places], x.size), select(there, second, y.size)

@@ -1,4 +1,4 @@
-"""Statistics: weighted averages, quantiles, covariances, histograms; values between points."""
+"""Statistics: weighted averages, quantiles, covariances; values between points."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong, together
 from arrayport.numpy.creation import asarray
-from arrayport.numpy.cumulations import diff
+from arrayport.numpy.cumulations import cumsum, diff
 from arrayport.numpy.elementwise import clip
 from arrayport.numpy.indexing import take_along_axis
 from arrayport.numpy.joins import concatenate
 from arrayport.numpy.products import dot
 from arrayport.numpy.questions import isclose, isnan
-from arrayport.numpy.ranges import linspace
-from arrayport.numpy.reductions import all, any, max, mean, min, sum
+from arrayport.numpy.reductions import all, any, mean, sum
 from arrayport.numpy.searching import searchsorted
-from arrayport.numpy.shapes import ravel
 from arrayport.ops import sorting
 from arrayport.ops.elementwise import (
     ceil,
@@ -37,21 +34,18 @@ from arrayport.ops.elementwise import (
     sqrt,
 )
 from arrayport.ops.elementwise import complex as complex_of
-from arrayport.ops.promotion import inexact, lift, promote_dtypes, promote_inexact
+from arrayport.ops.promotion import inexact, promote_dtypes, promote_inexact
 from arrayport.ops.slices import slice_in_dim
-from arrayport.ops.structure import broadcast_to, convert, full_like, reshape, transpose
+from arrayport.ops.structure import Shape, broadcast_to, convert, full_like, reshape, transpose
 
 __all__ = [
     "allclose",
     "array_equal",
     "array_equiv",
     "average",
-    "bincount",
     "corrcoef",
     "cov",
     "gradient",
-    "histogram",
-    "histogram_bin_edges",
     "interp",
     "median",
     "nanmedian",
@@ -126,22 +120,25 @@ def average(
         total = full_like(out, prod([x.shape[i] for i in axes]))
         return (out, total) if returned else out
     x, w = (strong(v) for v in promote_inexact((x, weights), "average"))
-    if w.shape != x.shape:
-        if len(w.shape) != len(axes) or w.shape != tuple([x.shape[i] for i in axes]):
-            raise ValueError(
-                f"weights of shape {w.shape} fit neither shape {x.shape} nor axis {axis}"
-            )
-        w = transpose(w, sorted(range(len(axes)), key=axes.__getitem__))
-        w = reshape(w, [n if i in axes else 1 for i, n in enumerate(x.shape)])
-        w = broadcast_to(w, x.shape)
+    w = _weighing(w, x.shape, axes)
     total = sum(w, axis, keepdims=keepdims)
     out = sum(x * w, axis, keepdims=keepdims) / total
     return (out, total) if returned else out
 
 
+def _weighing(w: Array, shape: Shape, axes: Shape) -> Array:
+    """Stretch weights to a shape: they have it, or the extents of some axes."""
+    if w.shape == shape:
+        return w
+    if w.shape != tuple([shape[i] for i in axes]):
+        raise ValueError(f"weights of shape {w.shape} fit neither shape {shape} nor axes {axes}")
+    w = transpose(w, sorted(range(len(axes)), key=axes.__getitem__))
+    return broadcast_to(reshape(w, [n if i in axes else 1 for i, n in enumerate(shape)]), shape)
+
+
 # ---- quantiles
 
-METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
 def quantile(
@@ -157,15 +154,16 @@ def quantile(
 ) -> Array:
     """Find the values below which a part q, from 0 to 1, of the elements over axes lies.
 
-    A vector q gives a first axis. `method`: "linear", "lower", "higher", "midpoint", "nearest". NaN
+    A vector q gives a first axis. `method`: "linear", "lower", "higher", "midpoint", "nearest", or
+    "inverted_cdf", which alone takes `weights`, of the array's shape or of the axis's extent. NaN
     where an element is. Source: ``jax.numpy.quantile``.
 
     >>> import arrayport.numpy as anp
     >>> anp.quantile(anp.arange(5), 0.5)
     Array(2., dtype=float32)
     """
-    _refuse("quantile", out, overwrite_input, weights)
-    return _quantile(a, q, axis, method, keepdims, skip_nan=False)
+    _refuse("quantile", out, overwrite_input)
+    return _quantile(a, q, axis, method, keepdims, weights, skip_nan=False)
 
 
 def nanquantile(
@@ -180,8 +178,8 @@ def nanquantile(
     weights: Any = None,
 ) -> Array:
     """Find quantiles of what is not NaN. Source: ``jax.numpy.nanquantile``."""
-    _refuse("nanquantile", out, overwrite_input, weights)
-    return _quantile(a, q, axis, method, keepdims, skip_nan=True)
+    _refuse("nanquantile", out, overwrite_input)
+    return _quantile(a, q, axis, method, keepdims, weights, skip_nan=True)
 
 
 def percentile(
@@ -196,8 +194,8 @@ def percentile(
     weights: Any = None,
 ) -> Array:
     """Find quantiles of q given in percent. Source: ``jax.numpy.percentile``."""
-    _refuse("percentile", out, overwrite_input, weights)
-    return _quantile(a, _hundredth(q), axis, method, keepdims, skip_nan=False)
+    _refuse("percentile", out, overwrite_input)
+    return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=False)
 
 
 def nanpercentile(
@@ -212,8 +210,8 @@ def nanpercentile(
     weights: Any = None,
 ) -> Array:
     """Find quantiles, in percent, of what is not NaN. Source: ``jax.numpy.nanpercentile``."""
-    _refuse("nanpercentile", out, overwrite_input, weights)
-    return _quantile(a, _hundredth(q), axis, method, keepdims, skip_nan=True)
+    _refuse("nanpercentile", out, overwrite_input)
+    return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=True)
 
 
 def median(
@@ -245,21 +243,23 @@ def nanmedian(
     return nanquantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
 
 
-def _refuse(name: str, out: Any, overwrite_input: bool, weights: Any) -> None:
+def _refuse(name: str, out: Any, overwrite_input: bool) -> None:
     no_out(name, out)
     if overwrite_input:
         raise ValueError(f"{name}: an Array cannot be overwritten: leave overwrite_input out")
-    if weights is not None:
-        raise NotImplementedError(f"{name} takes no weights= yet")
 
 
 def _hundredth(q: Any) -> Array:
     return inexact(arrayed(q, "q")) / 100
 
 
-def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_nan: bool) -> Array:
+def _quantile(
+    a: Any, q: Any, axis: Any, method: str, keepdims: bool, weights: Any, *, skip_nan: bool
+) -> Array:
     if method not in METHODS:
         raise ValueError(f"method={method!r} must be one of {', '.join(METHODS)}")
+    if weights is not None and method != "inverted_cdf":
+        raise NotImplementedError(f"method={method!r} takes no weights: use 'inverted_cdf'")
     x, parts = (strong(inexact(v)) for v in together(a, q))
     parts = convert(parts, x.dtype)
     if len(parts.shape) > 1:
@@ -267,16 +267,31 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_na
     axes = axes_of(axis, len(x.shape))
     kept = [i for i in range(len(x.shape)) if i not in axes]
     rest = [x.shape[i] for i in kept]
-    columns = reshape(transpose(x, [*axes, *kept]), [prod(x.shape[i] for i in axes), *rest])
+    count = prod(x.shape[i] for i in axes)
+
+    def in_columns(x: Array) -> Array:
+        return reshape(transpose(x, [*axes, *kept]), [count, *rest])
+
+    columns = in_columns(x)
     bad = isnan(columns)
-    size = sum(logical_not(bad), 0).astype(x.dtype) if skip_nan else columns.shape[0]
-    ordered = sorting.sort(columns, 0)
-    place = reshape(parts, [parts.size] + [1] * len(rest)) * maximum(size - 1, 0)
-    low, high = floor(place), ceil(place)
-    last = columns.shape[0] - 1
+    size = sum(logical_not(bad), 0).astype(x.dtype) if skip_nan else count
+    parts_first = reshape(parts, [parts.size] + [1] * len(rest))
+    if method == "inverted_cdf":
+        heavy = full_like(x, 1) if weights is None else arrayed(weights, "weights").astype(x.dtype)
+        heavy = select(bad, full_like(x, 0, ()), in_columns(_weighing(heavy, x.shape, axes)))
+        ordered, heavy = sorting.sort([columns, heavy], 0, num_keys=1)
+        below_each = cumsum(heavy, 0)
+        short = below_each[None] < parts_first[:, None] * below_each[-1]
+        low = high = place = sum(short, 1).astype(x.dtype)
+    else:
+        ordered = sorting.sort(columns, 0)
+        place = parts_first * maximum(size - 1, 0)
+        low, high = floor(place), ceil(place)
     below, above = (
         take_along_axis(
-            ordered, broadcast_to(convert(clip(i, 0, last), dtypes.int32), (parts.size, *rest)), 0
+            ordered,
+            broadcast_to(convert(clip(i, 0, count - 1), dtypes.int32), (parts.size, *rest)),
+            0,
         )
         for i in (low, high)
     )
@@ -288,7 +303,7 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, skip_na
     elif method == "nearest":
         found = select(weight <= 0.5, below, above)
     else:
-        found = below if method == "lower" else above
+        found = above if method == "higher" else below
     if not skip_nan:
         found = select(any(bad, 0), full_like(found, np.nan, ()), found)
     extents = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else rest
@@ -361,79 +376,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     if dtypes.is_complex(c.dtype):
         return complex_of(clip(real(c), -1, 1), clip(imag(c), -1, 1))
     return clip(c, -1, 1)
-
-
-# ---- counts
-
-
-def bincount(
-    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
-) -> Array:
-    """Count how often each of 0, 1, 2, ... is in a vector, or sum the weights there.
-
-    `length` fixes the answer's, dropping larger numbers; without it the values must be known.
-    Negative numbers count as 0. Source: ``jax.numpy.bincount``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.bincount(anp.array([0, 2, 2]))
-    Array([1, 0, 2], dtype=int32)
-    """
-    x = arrayed(x, "x")
-    if len(x.shape) != 1 or dtypes.is_inexact(x.dtype):
-        raise TypeError(f"bincount takes a vector of integers, not {x.dtype} of shape {x.shape}")
-    x = convert(x, dtypes.default_int())
-    if length is None:
-        x.concrete(ConcretizationTypeError, "numbers to count (give length=...)")
-        length = int(np.max(x.__array__(), initial=minlength - 1)) + 1
-    ones = full_like(x, 1) if weights is None else arrayed(weights, "weights")
-    start = full_like(ones, 0, (length,))
-    return start.at[maximum(x, 0)].add(ones, mode="drop")
-
-
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """Space the edges of so many bins evenly over the values or over `range`; edges stay as given.
-
-    Source: ``jax.numpy.histogram_bin_edges``.
-    """
-    del weights
-    if isinstance(bins, str):
-        raise NotImplementedError("histogram finds no number of bins by itself: give a number")
-    edges = asarray(bins)
-    if edges.shape:
-        return edges
-    count = int(edges) if isinstance(bins, Array) else int(bins)
-    x = strong(inexact(ravel(a)))
-    if range is None:
-        low, high = (min(x), max(x)) if x.size else (asarray(0.0), asarray(1.0))
-    else:
-        low, high = (convert(lift(v), x.dtype) for v in range)
-    flat = equal(low, high)
-    low, high = select(flat, low - 0.5, low), select(flat, high + 0.5, high)
-    return linspace(low, high, count + 1, dtype=x.dtype)
-
-
-def histogram(
-    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = None
-) -> tuple[Array, Array]:
-    """Count the values, or sum their weights, in bins; the last one holds its upper edge.
-
-    `density` divides by the total and the widths. Gives counts and edges. Source:
-    ``jax.numpy.histogram``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.histogram(anp.array([0.0, 0.4, 1.0]), bins=2)[0]
-    Array([2., 1.], dtype=float32)
-    """
-    edges = histogram_bin_edges(a, bins, range)
-    x = ravel(a)
-    known = dtypes.to_inexact(x.dtype)
-    w = full_like(x, 1).astype(known) if weights is None else ravel(weights)
-    place = searchsorted(edges, x, side="right")
-    place = select(equal(x, edges[-1]), full_like(place, edges.size - 1), place)
-    counts = bincount(place, w, length=edges.size + 1)[1:-1] if edges.size else w[:0]
-    if not density:
-        return counts, edges
-    return counts / (edges[1:] - edges[:-1]) / sum(counts), edges
 
 
 # ---- between values

@@ -60,6 +60,15 @@ ROWS = (
         0,
         only_jax=True,
     ),
+    Row("numpy.place", (case(X(5), B(5), X(2), inplace=False),), A_FEW, 0, only_jax=True),
+    *rows(
+        "numpy.trim_zeros",
+        (case(X(5)),),
+        dtypes=A_FEW,
+        ulps=0,
+        not_batchable=SIZES,
+        not_differentiable=SIZES,
+    ),
     Row("numpy.fill_diagonal", (case(X(3, 3), 2.0, inplace=False),), FLOATS, 0, only_jax=True),
     *rows(
         "numpy.diag_indices",

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from arrayport_conformance.catalogue.rows import FLOATS, INEXACT, NUMBERS, Row, X, case, rows
+from arrayport_conformance.catalogue.rows import (
+    APART,
+    FLOATS,
+    INEXACT,
+    NUMBERS,
+    POSITIVE,
+    Row,
+    X,
+    case,
+    rows,
+)
 
 ROWS = (
     *rows(
@@ -70,6 +80,8 @@ ROWS = (
     ),
     *rows("numpy.polyadd numpy.polysub", (case(X(3), X(4)),)),
     *rows("numpy.polymul", (case(X(3), X(4)),), ulps=16, of_largest=True),
+    Row("numpy.polydiv", (case(X(4), X(2, domain=POSITIVE)),), ulps=64, of_largest=True),
+    Row("numpy.polyfit", (case(X(6, domain=APART), X(6), 2),), ulps=4096, of_largest=True),
     *rows("numpy.polyder numpy.polyint", (case(X(4)),)),
     *rows("numpy.polyval", (case(X(4), X(3)),), ulps=32, of_largest=True),
     Row("lax.dot", (case(X(2, 3), X(3, 4)), case(X(3), X(3))), NUMBERS, 16, of_largest=True),

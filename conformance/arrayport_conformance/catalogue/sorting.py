@@ -103,6 +103,21 @@ ROWS = (
         of_largest=True,
         not_differentiable="it counts",
     ),
+    Row(
+        "numpy.histogram2d",
+        (case(X(9), X(9), (3, 2)),),
+        ulps=8,
+        of_largest=True,
+        not_differentiable="it counts",
+        only_jax=True,  # NumPy counts in floats
+    ),
+    Row(
+        "numpy.histogramdd",
+        (case(X(9, 2), 3, weights=X(9)),),
+        ulps=8,
+        of_largest=True,
+        not_differentiable="it counts",
+    ),
     *rows(
         "numpy.array_equiv",
         (case(X(3), X(2, 3)),),
