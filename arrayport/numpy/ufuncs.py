@@ -81,7 +81,7 @@ class ufunc:  # noqa: N801 - JAX's name
         if not callable(func):
             raise TypeError(f"func of a ufunc must be a function, not {type(func).__name__}")
         update_wrapper(self, func)
-        self.__name__: str = name or getattr(func, "__name__", "function")
+        self.__name__: Any = name or getattr(func, "__name__", "function")
         self.nin, self.nout = nin, nout
         self.nargs = nin if nargs is None else nargs
         self.identity = identity
