@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from arrayport import debug, errors, lax, nn, numpy, random, scipy, tree, tree_util
+from arrayport import (
+    custom_batching,
+    custom_derivatives,
+    debug,
+    errors,
+    lax,
+    nn,
+    numpy,
+    random,
+    scipy,
+    tree,
+    tree_util,
+)
 from arrayport.control.callbacks import effects_barrier, pure_callback
 from arrayport.control.checkpoint import checkpoint
+from arrayport.control.closures import closure_convert, custom_gradient, fwd_and_bwd
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.custom_vjp import custom_vjp
 from arrayport.control.jit import jit
+from arrayport.control.policies import checkpoint_policies
+from arrayport.control.transposition import linear_transpose
 from arrayport.core.array import Array
 from arrayport.core.backend import Device, use_backend
 from arrayport.core.config import config, disable_jit, enable_x64
@@ -37,11 +52,17 @@ __all__ = [
     "Array",
     "Device",
     "ShapeDtypeStruct",
+    "ad_checkpoint",
     "agnostic",
     "block_until_ready",
     "checkpoint",
+    "checkpoint_policies",
+    "closure_convert",
     "config",
     "contract",
+    "custom_batching",
+    "custom_derivatives",
+    "custom_gradient",
     "custom_jvp",
     "custom_vjp",
     "debug",
@@ -57,6 +78,7 @@ __all__ = [
     "eval_shape",
     "explain",
     "float0",
+    "fwd_and_bwd",
     "grad",
     "hessian",
     "jacfwd",
@@ -65,6 +87,7 @@ __all__ = [
     "jit",
     "jvp",
     "lax",
+    "linear_transpose",
     "linearize",
     "local_devices",
     "make_jaxpr",

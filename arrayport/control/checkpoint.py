@@ -8,6 +8,7 @@ from typing import Any
 
 from arrayport.control.flat import Traced, flatten
 from arrayport.control.jit import batch_held, jvp_held, linear_held
+from arrayport.control.policies import parted, residuals_of
 from arrayport.core.array import Array, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.tree import tree_unflatten
@@ -18,15 +19,18 @@ from arrayport.transforms.engines import by_engine
 def _checkpoint_linearize(
     nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
 ) -> Any:
-    """Only the operands are kept: the linear map runs `first` again for its residuals."""
-    program = params["program"]
+    """Only operands and what the policy says are kept; the rest of the residuals is made again."""
+    program, policy = params["program"], params["policy"]
     lin = linearize_program(
         program, tuple(nonzero), (False,) * len(program.outs), forward_mode=forward
     )
-    outs = checkpoint_p.bind(*xs, program=program)
+    saving, again, count = lin.first.derive(("parted", policy), lambda: parted(lin, policy))
+    made = checkpoint_p.bind(*xs, program=saving, policy=policy)
+    outs, kept = made[: len(made) - count], made[len(made) - count :]
 
     def residuals() -> list[Array]:
-        return lin.residuals(xs, checkpoint_p.bind(*xs, program=lin.first))
+        found = checkpoint_p.bind(*xs, *kept, program=again, policy=policy)
+        return residuals_of(lin, xs, found)
 
     linear = linear_held(lin, residuals, marked(xs, nonzero), program.out_avals, forward)
     return outs, lin.nonzero_out, linear
@@ -34,9 +38,11 @@ def _checkpoint_linearize(
 
 checkpoint_p: Holder = Holder(
     "checkpoint",
-    lambda *_xs, program: program.out_avals,
-    lambda size, xs, dims, /, program: batch_held(checkpoint_p, size, xs, dims, program),
-    jvp=lambda ts, xs, params: jvp_held(checkpoint_p, ts, xs, params["program"]),
+    lambda *_xs, program, policy: program.out_avals,  # noqa: ARG005 - all of its parameters
+    lambda size, xs, dims, /, program, policy: batch_held(
+        checkpoint_p, size, xs, dims, program, policy=policy
+    ),
+    jvp=lambda ts, xs, params: jvp_held(checkpoint_p, ts, xs, **params),
     linearize=_checkpoint_linearize,
 )
 
@@ -52,8 +58,8 @@ def checkpoint(
 
     Source: `jax.checkpoint`.
 
-    `static_argnums` keep their Python value. `prevent_cse` is always kept to; a `policy` needs the
-    JAX backend.
+    `static_argnums` keep their Python value. `prevent_cse` is always kept to. `policy` says which
+    operations' results are kept all the same: one of `checkpoint_policies`.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.grad(ap.checkpoint(lambda x: anp.sin(anp.sin(x))))(0.0)
@@ -66,11 +72,6 @@ def checkpoint(
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     def own(*args: Any, **kwargs: Any) -> Any:
-        if policy is not None:
-            raise NotImplementedError(
-                "checkpoint with a policy is not there yet on this backend: leave policy out, all "
-                "is recomputed"
-            )
         static = {n % len(args): args[n % len(args)] for n in numbers}
         leaves, tree = flatten(
             (tuple([a for i, a in enumerate(args) if i not in static]), kwargs),
@@ -84,7 +85,7 @@ def checkpoint(
             )
 
         traced = Traced(dynamic, tree, [aval_of(x) for x in leaves])
-        outs = checkpoint_p.bind(*traced.captured, *leaves, program=traced.program)
+        outs = checkpoint_p.bind(*traced.captured, *leaves, program=traced.program, policy=policy)
         return tree_unflatten(traced.out_tree, outs)
 
     options = {"prevent_cse": prevent_cse, "policy": policy, "static_argnums": static_argnums}

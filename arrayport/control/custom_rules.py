@@ -15,6 +15,7 @@ from arrayport.core.dtypes import float0, is_inexact
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.program import Program, eval_program
 from arrayport.core.trace import EVAL, is_staging
+from arrayport.ops.promotion import lift
 from arrayport.ops.structure import zeros
 from arrayport.transforms.batching import in_batch
 from arrayport.transforms.staging import stage
@@ -66,6 +67,19 @@ def symbolic(t: Array | None, like: Any) -> Any:
         return t
     dtype = like.dtype if is_inexact(like.dtype) else float0
     return SymbolicZero(Aval(like.shape, dtype, like.weak))
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """Give a zero tangent for a value: zeros, or a `SymbolicZero`.
+
+    Source: `jax.custom_derivatives.zero_from_primal`.
+
+    >>> import arrayport.numpy as anp
+    >>> zero_from_primal(anp.ones(2))
+    Array([0., 0.], dtype=float32)
+    """
+    zero = symbolic(None, lift(val))
+    return zero if symbolic_zeros else zero.instantiate()
 
 
 def call(f: Flat, *xs: Array) -> list[Array]:

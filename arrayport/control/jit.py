@@ -34,7 +34,7 @@ from arrayport.transforms.inspection import ShapeDtypeStruct
 # ---- the primitive
 
 
-def _jit_linearize(
+def jit_linearize(
     nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
 ) -> Any:
     program = params["program"]
@@ -67,7 +67,12 @@ def linear_held(
 
 
 def batch_held(
-    holder: Holder, size: int, xs: Sequence[Array], dims: Sequence[int | None], program: Program
+    holder: Holder,
+    size: int,
+    xs: Sequence[Array],
+    dims: Sequence[int | None],
+    program: Program,
+    **params: Any,
 ) -> tuple[list[Array], list[int | None]]:
     """The batch rule of a primitive that just runs a Program."""
     batched = tuple([d is not None for d in dims])
@@ -75,17 +80,18 @@ def batch_held(
     outs = holder.bind(
         *[x if d is None else move_axis(x, d, 0) for x, d in zip(xs, dims, strict=True)],
         program=made,
+        **params,
     )
     return outs, [0 if m else None for m in mask]
 
 
 def jvp_held(
-    holder: Holder, ts: Sequence[Any], xs: Sequence[Array], program: Program
+    holder: Holder, ts: Sequence[Any], xs: Sequence[Array], program: Program, **params: Any
 ) -> tuple[list[Array], list[Any]]:
     """The jvp rule of a primitive that just runs a Program."""
     nonzero = tuple([t is not None for t in ts])
     pushed, mask = jvp_program(program, nonzero, (False,) * len(program.outs))
-    outs = holder.bind(*xs, *marked(ts, nonzero), program=pushed)
+    outs = holder.bind(*xs, *marked(ts, nonzero), program=pushed, **params)
     return outs[: len(mask)], spread(outs[len(mask) :], mask)
 
 
@@ -94,7 +100,7 @@ jit_p: Holder = Holder(
     lambda *_xs, program: program.out_avals,
     lambda size, xs, dims, /, program: batch_held(jit_p, size, xs, dims, program),
     jvp=lambda ts, xs, params: jvp_held(jit_p, ts, xs, params["program"]),
-    linearize=_jit_linearize,
+    linearize=jit_linearize,
 )
 
 # ---- the function

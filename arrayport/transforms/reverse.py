@@ -121,7 +121,7 @@ def _chosen(args: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
     try:
         return [args[n] for n in numbers]
     except IndexError:
-        raise ValueError(
+        raise TypeError(
             f"grad has argnums={numbers} but the function was called with {len(args)} positional "
             "arguments"
         ) from None
@@ -179,8 +179,8 @@ def _align(found: Sequence[Array | None], inputs: Sequence[Any]) -> list[Array |
     return [next(it) if type(t) is GradTracer else None for t in inputs]
 
 
-def _with_aux(out: Any) -> tuple[Any, Any]:
-    if not isinstance(out, tuple) or len(out) != 2:
+def _with_aux(out: Any) -> Any:
+    if not isinstance(out, tuple | list) or len(out) != 2:
         raise TypeError(
             "with has_aux=True the function must return a pair (value, aux), not "
             f"{type(out).__name__}"
@@ -329,7 +329,8 @@ def _matching(t: Any, x: Array, what: str, of: str) -> Any:
     if t.dtype != x.dtype:
         if t.weak and is_inexact(x.dtype) and (is_complex(x.dtype) or not is_complex(t.dtype)):
             return convert(t, x.dtype, True)
-        raise TypeError(f"a {what} has dtype {t.dtype}, the {of} it belongs to has {x.dtype}")
+        error = TypeError if of == "primal" else ValueError
+        raise error(f"a {what} has dtype {t.dtype}, the {of} it belongs to has {x.dtype}")
     return t
 
 

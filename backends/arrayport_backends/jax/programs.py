@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
 
 from arrayport.control.checkpoint import checkpoint_p
 from arrayport.control.conditionals import cond_p
+from arrayport.control.custom_batching import custom_vmap_p
 from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.jit import jit_p
 from arrayport.control.loops import while_p
+from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Program, eval_program
@@ -57,9 +60,11 @@ def while_loop(*operands: Any, cond: Program, body: Program, counts: tuple[int, 
 
 ROWS: Mapping[Primitive, Callable[..., Any]] = {
     jit_p: lambda *xs, program: run(program, xs),
-    checkpoint_p: lambda *xs, program: run(program, xs),
+    checkpoint_p: lambda *xs, program, policy: run(program, xs),  # noqa: ARG005
+    name_p: checkpoint_name,
     custom_jvp_p: lambda *xs, fun, **_rules: run(fun, xs),
     custom_vjp_p: lambda *xs, fun, **_rules: run(fun, xs),
+    custom_vmap_p: lambda *xs, program, **_rule: run(program, xs),
     cond_p: cond,
     scan_p: scan,
     while_p: while_loop,

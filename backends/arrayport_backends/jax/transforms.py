@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 import jax
+import jax.custom_batching
 import jax.numpy as jnp
 import numpy as np
 from jax import custom_derivatives
@@ -17,6 +18,7 @@ from numpy import ndarray
 
 from arrayport.control.custom_rules import SymbolicZero
 from arrayport.control.custom_vjp import CustomVJPPrimal
+from arrayport.control.policies import Policy
 from arrayport.core.array import Array, Aval
 from arrayport.core.dtypes import float0
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
@@ -30,6 +32,7 @@ from arrayport_backends.jax.leaves import (
     is_array,
     rewrap,
     unwrap,
+    wrap,
 )
 
 Function = Callable[..., Any]
@@ -175,7 +178,7 @@ class Stage:
 def checkpoint(fun: Function, **options: Any) -> Function:
     """Recompute in the backward pass instead of saving; the options are `jax.checkpoint`'s."""
     arguments = Arguments(fun, **options)
-    saved = jax.checkpoint(_coded(fun), **options)
+    saved = jax.checkpoint(_coded(fun), **{**options, "policy": _policy(options.get("policy"))})
 
     @wraps(fun)
     @translating
@@ -184,6 +187,16 @@ def checkpoint(fun: Function, **options: Any) -> Function:
         return decode(saved(*args, **kwargs))
 
     return checkpointed
+
+
+def _policy(policy: Any) -> Any:
+    """JAX's own policy for one of ours."""
+    if not isinstance(policy, Policy):
+        return policy
+    theirs_own = getattr(jax.checkpoint_policies, policy.name)
+    if policy.arguments or policy.named:
+        return theirs_own(*map(_policy, policy.arguments), **dict(policy.named))
+    return theirs_own
 
 
 @translating
@@ -260,7 +273,7 @@ def _derivative(
     @translating
     def derivative(*args: Any, **kwargs: Any) -> Any:
         if any(not -len(args) <= n < len(args) for n in numbers):
-            raise ValueError(
+            raise TypeError(
                 f"{transform.__name__} has argnums={argnums}, but the function was called with "
                 f"{len(args)} positional arguments"
             )
@@ -422,6 +435,53 @@ def _own_zero(x: Any) -> Any:
     if not isinstance(x, SymbolicZero):
         return x
     return np.zeros(x.shape, x.dtype) if x.dtype == float0 else jnp.zeros(x.shape, x.dtype)
+
+
+@translating
+def custom_vmap_call(fun: Function, rule: Function, args: Sequence[Any]) -> Any:
+    """Call a function with its own rule for vmap, `rule(size, in_batched, *args)`."""
+    raws, kinds = unwrap(tuple(args))
+    seen = Seen(fun, kinds)
+    function = jax.custom_batching.custom_vmap(seen)
+
+    @function.def_vmap
+    def mapped(size: int, in_batched: Any, *given: Any) -> Any:
+        out, out_batched = call(rule, [size, in_batched, *rewrap(given, kinds)], {})
+        raw = unwrap(out)[0]
+        return raw, theirs.tree_util.tree_broadcast(out_batched, raw)
+
+    return seen.wrap(function(*raws))
+
+
+def custom_gradient(fun: Function) -> Function:
+    """Make a function whose gradient it gives itself, as `jax.custom_gradient` does."""
+
+    @wraps(fun)
+    @translating
+    def with_gradient(*args: Any) -> Any:
+        raws, kinds = unwrap(args)
+        seen = Seen(fun, kinds)
+
+        def pair(*chosen: Any) -> Any:
+            value, pull = call(fun, rewrap(chosen, kinds), {})
+            return seen.note(value), lambda ct: unwrap(call(pull, [seen.wrap(ct)], {}))[0]
+
+        return seen.wrap(theirs.custom_gradient(pair)(*raws))
+
+    return with_gradient
+
+
+@translating
+def closure_convert(fun: Function, *example_args: Any) -> tuple[Function, list[Any]]:
+    """Make captured values arguments, as `jax.closure_convert` does."""
+    raws, kinds = unwrap(example_args)
+    seen = Seen(fun, kinds)
+    converted, captured = theirs.closure_convert(seen, *raws)
+
+    def function(*given: Any) -> Any:
+        return seen.wrap(converted(*unwrap(given)[0]))
+
+    return function, [wrap(x) for x in captured]
 
 
 class Split:

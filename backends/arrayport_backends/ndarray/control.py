@@ -7,10 +7,12 @@ from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
 from arrayport.control.conditionals import cond_p
+from arrayport.control.custom_batching import custom_vmap_p
 from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.jit import jit_p
 from arrayport.control.loops import while_p
+from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
 from arrayport.core.array import Array
 from arrayport.core.backend import get
@@ -20,7 +22,7 @@ from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 Raw = Any
 
 
-def run_program(lib: Lib, *raws: Raw, program: Program) -> list[Raw]:
+def run_program(lib: Lib, *raws: Raw, program: Program, **_rules: Any) -> list[Raw]:
     """Run one Program."""
     return program.run(get(lib.name))(*raws)
 
@@ -91,6 +93,8 @@ HOLDS = Kernel(run_program, moves=True)
 ROWS: Rows = {
     jit_p: HOLDS,
     checkpoint_p: HOLDS,
+    custom_vmap_p: HOLDS,
+    name_p: Kernel(lambda _lib, x, name: x, view=True, moves=True),  # noqa: ARG005
     cond_p: Kernel(cond, moves=True),
     while_p: Kernel(while_loop, moves=True),
     scan_p: Kernel(scan, moves=True),

@@ -58,6 +58,16 @@ EXCLUDED: Mapping[str, str] = {
         "experimental.io_callback pure_callback",
     ),
     **_for(
+        "it makes a function with rules of its own: tests/control",
+        "ad_checkpoint.checkpoint_name closure_convert custom_batching.custom_vmap "
+        "custom_batching.sequential_vmap "
+        "custom_derivatives.CustomVJPPrimal custom_derivatives.SymbolicZero "
+        "custom_derivatives.closure_convert custom_derivatives.custom_gradient "
+        "custom_derivatives.custom_jvp custom_derivatives.custom_vjp "
+        "custom_derivatives.custom_vjp_primal_tree_values custom_derivatives.zero_from_primal "
+        "custom_gradient fwd_and_bwd linear_transpose",
+    ),
+    **_for(
         "it meets the examples along a named axis: tests/parallel/test_collectives.py",
         "lax.all_gather lax.all_to_all lax.axis_index lax.axis_size lax.pbroadcast lax.pmax "
         "lax.pmean lax.pmin lax.ppermute lax.pshuffle lax.psum lax.psum_scatter lax.pswapaxes",
