@@ -19,6 +19,7 @@ from arrayport.numpy.products import matmul, tensordot, vecdot
 from arrayport.numpy.reductions import count_nonzero, max, min, sum
 from arrayport.numpy.shapes import expand_dims, matrix_transpose, moveaxis
 from arrayport.ops import linalg as ops
+from arrayport.ops import reflections, spectra
 from arrayport.ops.elementwise import abs, div, select, square
 from arrayport.ops.promotion import common_shape, inexact, promote_inexact
 from arrayport.ops.structure import broadcast_to, constant, convert, reshape
@@ -29,7 +30,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv",
     "lstsq",
@@ -54,6 +57,13 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+class EigResult(NamedTuple):
+    """What `eig` gives."""
+
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class EighResult(NamedTuple):
@@ -129,8 +139,34 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     if UPLO not in {None, "L", "U"}:
         raise ValueError(f"eigh: UPLO must be 'L' or 'U', not {UPLO!r}")
     x = _matrices("eigh", a, square=True)
-    vectors, values = ops.eigh(x, lower=UPLO != "U", symmetrize_input=symmetrize_input)
+    vectors, values = spectra.eigh(x, lower=UPLO != "U", symmetrize_input=symmetrize_input)
     return EighResult(values, vectors)
+
+
+def eig(a: Any) -> EigResult:
+    """Give the eigenvalues and eigenvectors (columns) of square matrices, always complex.
+
+    They are in no order. Source: ``jax.numpy.linalg.eig``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.linalg.eig(anp.array([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues
+    Array([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    x = _matrices("eig", a, square=True)
+    return EigResult(*spectra.eig(x, compute_left_eigenvectors=False))
+
+
+def eigvals(a: Any) -> Array:
+    """Give the eigenvalues of square matrices, always complex, in no order.
+
+    Their derivative exists where they differ. Source: ``jax.numpy.linalg.eigvals``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.linalg.eigvals(anp.array([[2.0, 1.0], [0.0, 1.0]]))
+    Array([2.+0.j, 1.+0.j], dtype=complex64)
+    """
+    x = _matrices("eigvals", a, square=True)
+    return spectra.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)[0]
 
 
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
@@ -150,30 +186,39 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     """
     if mode not in {"reduced", "complete", "full", "r"}:
         raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', not {mode!r}")
-    q, r = ops.qr(_matrices("qr", a), full_matrices=mode in {"complete", "full"})
+    q, r = reflections.qr(_matrices("qr", a), full_matrices=mode in {"complete", "full"})
     return r if mode == "r" else QRResult(q, r)
 
 
 def svd(
-    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
     """Factor matrices as U S V^H, the singular values S descending; S alone if not `compute_uv`.
 
-    `hermitian` is a hint that is not needed here. Source: the array API's ``svd``,
-    ``jax.numpy.linalg.svd``.
+    `subset_by_index` (start, stop) keeps some of them; `hermitian` is a hint that is not needed
+    here. Source: the array API's ``svd``, ``jax.numpy.linalg.svd``.
 
     >>> import arrayport.numpy as anp
     >>> anp.linalg.svd(anp.array([[0.0, 2.0], [1.0, 0.0]])).S
     Array([2., 1.], dtype=float32)
     """
     del hermitian
-    made = ops.svd(_matrices("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
+    made = spectra.svd(
+        _matrices("svd", a),
+        full_matrices=full_matrices,
+        compute_uv=compute_uv,
+        subset_by_index=subset_by_index,
+    )
     return SVDResult(*made) if compute_uv else made
 
 
 def svdvals(x: Any, /) -> Array:
     """Give the singular values of matrices, descending. Source: the array API's ``svdvals``."""
-    return ops.svd(_matrices("svdvals", x), compute_uv=False)
+    return spectra.svd(_matrices("svdvals", x), compute_uv=False)
 
 
 # ---- equations and inverses
@@ -247,7 +292,7 @@ def _invert(x: Array, s: Array, rtol: Any, factor: int) -> tuple[Array, Array]:
 
 @custom_jvp
 def _pseudo_inverse(x: Array, rtol: Any) -> Array:
-    u, s, vh = ops.svd(x, full_matrices=False)
+    u, s, vh = spectra.svd(x, full_matrices=False)
     inverse, _ = _invert(x, s, rtol, 10)
     return matmul(ops.columns_times(ops.adjoint(vh), inverse), ops.adjoint(u))
 
@@ -288,7 +333,7 @@ def lstsq(
             f"lstsq needs a of shape (m, n), b of (m,) or (m, k), not {x.shape}, {y.shape}"
         )
     rows = reshape(y, (*y.shape, 1)) if len(y.shape) == 1 else y
-    u, s, vh = ops.svd(x, full_matrices=False)
+    u, s, vh = spectra.svd(x, full_matrices=False)
     inverse, kept = _invert(x, s, None if rcond is None or rcond < 0 else rcond, 1)
     found = matmul(ops.columns_times(ops.adjoint(vh), inverse), matmul(ops.adjoint(u), rows))
     rank = count_nonzero(kept)
@@ -435,7 +480,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     """
     del hermitian
     x = _matrices("matrix_rank", M)
-    s = ops.svd(x, compute_uv=False)
+    s = spectra.svd(x, compute_uv=False)
     return count_nonzero(_invert(x, s, tol if rtol is None else rtol, 1)[1], axis=-1)
 
 
@@ -451,7 +496,7 @@ def cond(x: Any, p: Any = None) -> Array:
     a = _matrices("cond", x, square=p not in {None, 2, -2})
     if p not in {None, 2, -2}:
         return norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
-    s = ops.svd(a, compute_uv=False)
+    s = spectra.svd(a, compute_uv=False)
     most, least = max(s, axis=-1), min(s, axis=-1)
     return least / most if p == -2 else most / least
 

@@ -13,8 +13,8 @@ from arrayport.numpy.arguments import arrayed, axes_of, restore_axes
 from arrayport.numpy.reductions import max, min, sum
 from arrayport.numpy.shapes import moveaxis
 from arrayport.ops.elementwise import abs, conj, power, real, select, sqrt, square
-from arrayport.ops.linalg import svd
 from arrayport.ops.promotion import inexact
+from arrayport.ops.spectra import svd
 from arrayport.ops.structure import constant, convert
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
-from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.primitive import Binary, Primitive, Rule, Unary
 from arrayport.ops.creation import iota_like
-from arrayport.ops.elementwise import conj, div, real, select
+from arrayport.ops.elementwise import conj, real, select
 from arrayport.ops.products import matmul
 from arrayport.ops.promotion import inexact, lift, promote_inexact
 from arrayport.ops.reductions import reduce_prod
@@ -81,16 +81,16 @@ def identity_like(x: Array, size: int) -> Array:
 
 def columns_times(x: Array, v: Array) -> Array:
     """Multiply each column of a matrix by its element of v."""
-    return x * _as_row(v, x.shape)
+    return x * as_row(v, x.shape)
 
 
-def _as_row(v: Array, shape: Shape) -> Array:
+def as_row(v: Array, shape: Shape) -> Array:
     """Stretch v over the rows of a matrix of this shape."""
     rank = len(shape)
     return broadcast_in_dim(v, shape, (*range(rank - 2), rank - 1))
 
 
-def _as_column(v: Array, shape: Shape) -> Array:
+def as_column(v: Array, shape: Shape) -> Array:
     """Stretch v over the columns of a matrix of this shape."""
     return broadcast_in_dim(v, shape, tuple(range(len(shape) - 1)))
 
@@ -98,7 +98,7 @@ def _as_column(v: Array, shape: Shape) -> Array:
 # ---- families
 
 
-def _checked(name: str, x: Any, *, square: bool = True) -> Shape:
+def checked(name: str, x: Any, *, square: bool = True) -> Shape:
     """The shape of an operand, which must be a stack of matrices that LAPACK takes."""
     if len(x.shape) < 2 or (square and x.shape[-1] != x.shape[-2]):
         kind = "[..., n, n]" if square else "[..., m, n]"
@@ -110,14 +110,20 @@ def _checked(name: str, x: Any, *, square: bool = True) -> Shape:
     return x.shape
 
 
-def _matrices(name: str, x: Any, *, square: bool = False) -> Array:
+def matrices(name: str, x: Any, *, square: bool = False) -> Array:
     """An argument as a stack of matrices."""
     x = inexact(lift(x, None, name + "'s operand"))
-    _checked(name, x, square=square)
+    checked(name, x, square=square)
     return x
 
 
-def _decomposition(name: str, outs: Callable[..., list[Aval]], jvp: Rule) -> Primitive:
+def decomposition(
+    name: str,
+    outs: Callable[..., list[Aval]],
+    jvp: Rule | None = None,
+    *,
+    not_differentiable: str = "",
+) -> Primitive:
     """State a primitive of one stack of matrices with several outputs."""
 
     def batch(
@@ -126,7 +132,7 @@ def _decomposition(name: str, outs: Callable[..., list[Aval]], jvp: Rule) -> Pri
         found = prim.bind(move_axis(xs[0], dims[0], 0), **params)
         return found, [0] * len(found)
 
-    prim = Primitive(name, outs, batch, jvp=jvp, many=True)
+    prim = Primitive(name, outs, batch, jvp=jvp, not_differentiable=not_differentiable, many=True)
     return prim
 
 
@@ -135,9 +141,9 @@ def _decomposition(name: str, outs: Callable[..., list[Aval]], jvp: Rule) -> Pri
 
 def _cholesky_jvp(ts: Sequence[Any], ans: Array, _x: Any) -> Array:
     """Differentiate L L^H = A: L^-1 A' L^-H is the sum of a lower triangle and its adjoint."""
-    half = triangular_solve_p.bind(ans, ts[0], **_solver(left_side=True))
+    half = triangular_solve_p.bind(ans, ts[0], **solver(left_side=True))
     both = triangular_solve_p.bind(
-        ans, half, **_solver(left_side=False, transpose_a=True, conjugate_a=True)
+        ans, half, **solver(left_side=False, transpose_a=True, conjugate_a=True)
     )
     lower = lower_part(both)
     return matmul(ans, with_diagonal(lower, lower * 0.5))
@@ -145,7 +151,7 @@ def _cholesky_jvp(ts: Sequence[Any], ans: Array, _x: Any) -> Array:
 
 cholesky_p: Unary = Unary(
     "cholesky",
-    lambda x: Aval(_checked("cholesky", x), x.dtype, x.weak),
+    lambda x: Aval(checked("cholesky", x), x.dtype, x.weak),
     lambda _size, xs, dims, /: (cholesky_p.bind(move_axis(xs[0], dims[0], 0)), 0),
     jvp=_cholesky_jvp,
 )
@@ -158,18 +164,19 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
     adjoint is factored, else the lower triangle alone is read. Raises ValueError for matrices that
     are not square, TypeError for dtypes that LAPACK lacks. Source: ``jax.lax.linalg.cholesky``.
     """
-    x = _matrices("cholesky", x, square=True)
-    return cholesky_p.bind(_symmetrized(x) if symmetrize_input else x)
+    x = matrices("cholesky", x, square=True)
+    return cholesky_p.bind(symmetrized(x) if symmetrize_input else x)
 
 
-def _symmetrized(x: Array) -> Array:
+def symmetrized(x: Array) -> Array:
+    """Take the mean with the adjoint."""
     return (x + adjoint(x)) * 0.5
 
 
 # ---- triangular solve
 
 
-def _solver(
+def solver(
     *,
     left_side: bool,
     lower: bool = True,
@@ -188,8 +195,8 @@ def _solver(
 
 
 def _triangular_abstract(a: Any, b: Any, *, left_side: bool, **_: Any) -> Aval:
-    n = _checked("triangular_solve", a)[-1]
-    _checked("triangular_solve", b, square=False)
+    n = checked("triangular_solve", a)[-1]
+    checked("triangular_solve", b, square=False)
     if a.shape[:-2] != b.shape[:-2] or b.shape[-2 if left_side else -1] != n:
         raise ValueError(
             f"triangular_solve needs as many {'rows' if left_side else 'columns'} of b as a has, "
@@ -263,7 +270,7 @@ def triangular_solve(
     shape = y.shape
     if len(shape) == len(x.shape) - 1:
         y = reshape(y, (*shape, 1) if left_side else (*shape[:-1], 1, shape[-1]))
-    params = _solver(
+    params = solver(
         left_side=left_side,
         lower=lower,
         transpose_a=transpose_a,
@@ -278,8 +285,8 @@ def triangular_solve(
 
 
 def _solve_abstract(a: Any, b: Any) -> Aval:
-    n = _checked("solve", a)[-1]
-    _checked("solve", b, square=False)
+    n = checked("solve", a)[-1]
+    checked("solve", b, square=False)
     if a.shape[:-2] != b.shape[:-2] or b.shape[-2] != n:
         raise ValueError(
             f"solve needs as many rows of b as a has, and equal leading axes, but got a of shape "
@@ -311,7 +318,7 @@ def _trace(x: Array) -> Array:
 
 
 def _slogdet_abstract(x: Any) -> list[Aval]:
-    shape = _checked("slogdet", x)[:-2]
+    shape = checked("slogdet", x)[:-2]
     return [Aval(shape, x.dtype, x.weak), Aval(shape, dtypes.real_dtype(x.dtype), x.weak)]
 
 
@@ -324,12 +331,12 @@ def _slogdet_jvp(ts: Sequence[Any], ans: Sequence[Array], x: Array) -> list[Arra
     return [(change - convert(growth, x.dtype)) * ans[0], growth]
 
 
-slogdet_p = _decomposition("slogdet", _slogdet_abstract, _slogdet_jvp)
+slogdet_p = decomposition("slogdet", _slogdet_abstract, _slogdet_jvp)
 
 
 def slogdet(x: Any) -> tuple[Array, Array]:
     """Give the sign (for complex matrices the phase) and the logarithm of the modulus of det x."""
-    sign, log = slogdet_p.bind(_matrices("slogdet", x, square=True))
+    sign, log = slogdet_p.bind(matrices("slogdet", x, square=True))
     return sign, log
 
 
@@ -342,7 +349,7 @@ def cofactors(x: Array) -> Array:
     swaps = reduce_sum(convert(pivots != places, dtypes.int32), (rank - 2,))
     sign = convert(1 - 2 * (swaps & 1), x.dtype)
     y = triangular_solve_p.bind(
-        packed, _row_order(order, x), **_solver(left_side=True, unit_diagonal=True)
+        packed, ordering(order, x), **solver(left_side=True, unit_diagonal=True)
     )
     # Z = det(U) A^-1 solves U Z = det(U) Y. Its last row is Y's times the product of the other
     # pivots, so that the last pivot may be 0.
@@ -353,9 +360,9 @@ def cofactors(x: Array) -> Array:
         _over(sign * reduce_prod(others, (rank - 2,)), diagonal.shape),
         _over(sign * reduce_prod(diagonal, (rank - 2,)), diagonal.shape),
     )
-    u = with_diagonal(packed, _as_row(others, size))
+    u = with_diagonal(packed, as_row(others, size))
     z = triangular_solve_p.bind(
-        u, y * _as_column(scales, size), **_solver(left_side=True, lower=False)
+        u, y * as_column(scales, size), **solver(left_side=True, lower=False)
     )
     return matrix_transpose(z)
 
@@ -371,7 +378,7 @@ def _det_jvp(ts: Sequence[Any], _ans: Array, x: Array) -> Array:
 
 det_p: Unary = Unary(
     "det",
-    lambda x: Aval(_checked("det", x)[:-2], x.dtype, x.weak),
+    lambda x: Aval(checked("det", x)[:-2], x.dtype, x.weak),
     lambda _size, xs, dims, /: (det_p.bind(move_axis(xs[0], dims[0], 0)), 0),
     jvp=_det_jvp,
 )
@@ -382,7 +389,7 @@ def det(x: Any) -> Array:
 
     Raises ValueError for matrices that are not square.
     """
-    x = _matrices("det", x, square=True)
+    x = matrices("det", x, square=True)
     n = x.shape[-1]
     if n > 3:
         return det_p.bind(x)
@@ -400,7 +407,7 @@ def det(x: Any) -> Array:
 
 
 def _lu_abstract(x: Any) -> list[Aval]:
-    *lead, m, n = _checked("lu", x, square=False)
+    *lead, m, n = checked("lu", x, square=False)
     pivots = Aval((*lead, min(m, n)), dtypes.int32)
     return [Aval(x.shape, x.dtype, x.weak), pivots, Aval((*lead, m), dtypes.int32)]
 
@@ -414,33 +421,34 @@ def _lu_jvp(ts: Sequence[Any], ans: Sequence[Array], x: Array) -> list[Array | N
     m, n = x.shape[-2:]
     size, rank = max(m, n), len(x.shape)
     one = constant(1, x)
-    change = _fill(matmul(_row_order(order, x), ts[0]), size)
-    square = _fill(packed, size)
+    change = filled(matmul(ordering(order, x), ts[0]), size)
+    square = filled(packed, size)
     beyond = iota_like(square, dtypes.int32, rank - 1) >= min(m, n)
     square = select((_rows_minus_columns(square) == 0) & beyond, one, square)
-    half = triangular_solve_p.bind(square, change, **_solver(left_side=True, unit_diagonal=True))
-    both = triangular_solve_p.bind(square, half, **_solver(left_side=False, lower=False))
+    half = triangular_solve_p.bind(square, change, **solver(left_side=True, unit_diagonal=True))
+    both = triangular_solve_p.bind(square, half, **solver(left_side=False, lower=False))
     lower = with_diagonal(lower_part(square, -1), one)
     out = matmul(lower, lower_part(both, -1)) + matmul(upper_part(both), upper_part(square))
     lead = tuple((0, k, 1) for k in x.shape[:-2])
     return [static_slice(out, (*lead, (0, m, 1), (0, n, 1))), None, None]
 
 
-def _row_order(order: Array, x: Array) -> Array:
-    """The matrix that takes x's rows in an order."""
-    m = x.shape[-2]
-    columns = iota_like(full_like(order, 0, (*order.shape, m)), dtypes.int32, len(order.shape))
-    return convert(_as_column(order, columns.shape) == columns, x.dtype)
+def ordering(order: Array, x: Array) -> Array:
+    """Give the matrix, in x's dtype, that takes rows in an order."""
+    columns = iota_like(
+        full_like(order, 0, (*order.shape, order.shape[-1])), dtypes.int32, len(order.shape)
+    )
+    return convert(as_column(order, columns.shape) == columns, x.dtype)
 
 
-def _fill(x: Array, size: int) -> Array:
+def filled(x: Array, size: int) -> Array:
     """Pad a matrix with zeros to a square."""
     m, n = x.shape[-2:]
     lead = [(0, 0, 0)] * (len(x.shape) - 2)
     return x if m == n else pad(x, constant(0, x), [*lead, (0, size - m, 0), (0, size - n, 0)])
 
 
-lu_p = _decomposition("lu", _lu_abstract, _lu_jvp)
+lu_p = decomposition("lu", _lu_abstract, _lu_jvp)
 
 
 def lu(x: Any) -> tuple[Array, Array, Array]:
@@ -449,146 +457,74 @@ def lu(x: Any) -> tuple[Array, Array, Array]:
     Gives L and U packed in one matrix (L's diagonal is 1), the pivots, and the rows' order. Raises
     TypeError for dtypes that LAPACK lacks. Source: ``jax.lax.linalg.lu``.
     """
-    packed, pivots, order = lu_p.bind(_matrices("lu", x))
+    packed, pivots, order = lu_p.bind(matrices("lu", x))
     return packed, pivots, order
 
 
-# ---- eigh
+lu_pivots_p: Unary = Unary(
+    "lu_pivots_to_permutation",
+    lambda pivots, permutation_size: Aval((*pivots.shape[:-1], permutation_size), dtypes.int32),
+    lambda _size, xs, dims, /, **params: (
+        lu_pivots_p.bind(move_axis(xs[0], dims[0], 0), **params),
+        0,
+    ),
+    not_differentiable="its operand and its output are integers",
+    keeps_weak=False,
+)
 
 
-def _eigh_abstract(x: Any, lower: bool) -> list[Aval]:  # noqa: ARG001 - a rule takes all parameters
-    shape = _checked("eigh", x)
-    return [Aval(shape, x.dtype, x.weak), Aval(shape[:-1], dtypes.real_dtype(x.dtype), x.weak)]
+def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
+    """Give the order of `permutation_size` rows that exchanging row i with row pivots[i] makes.
 
+    Raises TypeError for pivots that are not int32, ValueError for more of them than rows. Source:
+    ``jax.lax.linalg.lu_pivots_to_permutation``.
 
-def _eigh_jvp(ts: Sequence[Any], ans: Sequence[Array], _x: Array, lower: bool) -> list[Array]:  # noqa: ARG001
-    """Differentiate A V = V W for distinct eigenvalues: first-order perturbation theory."""
-    v, w = ans
-    seen = matmul(adjoint(v), matmul(ts[0], v))
-    # A diagonal of ones, or the zeros put there below would come back as 0 / 0.
-    gaps = with_diagonal(_as_row(w, v.shape) - _as_column(w, v.shape), constant(1, w))
-    mixing = seen * convert(with_diagonal(div(1, gaps), constant(0, w)), v.dtype)
-    return [matmul(v, mixing), real(main_diagonal(seen))]
-
-
-eigh_p = _decomposition("eigh", _eigh_abstract, _eigh_jvp)
-
-
-def eigh(
-    x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True
-) -> tuple[Array, Array]:
-    """Give the orthonormal eigenvectors (columns) and ascending eigenvalues of Hermitian matrices.
-
-    Derivatives exist where the eigenvalues differ. One triangle is read, `lower` says which, after
-    x was replaced by its mean with its adjoint if `symmetrize_input`. Raises ValueError for
-    matrices that are not square. Source: ``jax.lax.linalg.eigh``.
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.lax import linalg
+    >>> linalg.lu_pivots_to_permutation(anp.array([2, 1], "int32"), 3)
+    Array([2, 1, 0], dtype=int32)
     """
-    del sort_eigenvalues  # they always are
-    x = _matrices("eigh", x, square=True)
-    vectors, values = eigh_p.bind(_symmetrized(x) if symmetrize_input else x, lower=lower)
-    return vectors, values
-
-
-# ---- qr
-
-
-def _qr_abstract(x: Any, full_matrices: bool) -> list[Aval]:
-    *lead, m, n = _checked("qr", x, square=False)
-    k = m if full_matrices else min(m, n)
-    return [Aval((*lead, m, k), x.dtype, x.weak), Aval((*lead, k, n), x.dtype, x.weak)]
-
-
-def _qr_jvp(ts: Sequence[Any], ans: Sequence[Array], x: Array, full_matrices: bool) -> list[Array]:
-    """Differentiate A = Q R: Q^H dQ is antihermitian, dR R^-1 upper with a real diagonal."""
-    m, n = x.shape[-2:]
-    if m < n or (full_matrices and m != n):
-        raise NotDifferentiableError(
-            f"qr has a derivative only for matrices with no more columns than rows and "
-            f"full_matrices=False (mode='reduced'), not for {x.shape}"
+    x, size = lift(pivots, None, "pivots"), index(permutation_size)
+    if x.dtype != dtypes.int32:
+        raise TypeError(f"lu_pivots_to_permutation takes int32, not {x.dtype}: cast pivots first")
+    if not x.shape or x.shape[-1] > size:
+        raise ValueError(
+            f"lu_pivots_to_permutation: permutation_size={size} must be the pivots' number or "
+            f"more, but pivots have shape {x.shape}"
         )
-    q, r = ans
-    change = triangular_solve_p.bind(r, ts[0], **_solver(left_side=False, lower=False))
-    seen = matmul(adjoint(q), change)
-    strict = lower_part(seen, -1)
-    turn = strict - adjoint(strict)
-    if dtypes.is_complex(x.dtype):
-        phase = seen - convert(real(seen), x.dtype)
-        turn = turn + with_diagonal(zeros(phase), phase)
-    return [matmul(q, turn - seen) + change, matmul(seen - turn, r)]
+    return lu_pivots_p.apply(x, {"permutation_size": size})
 
 
-qr_p = _decomposition("qr", _qr_abstract, _qr_jvp)
+# ---- products
 
 
-def qr(x: Any, *, full_matrices: bool = True) -> tuple[Array, Array]:
-    """Factor matrices as Q R, Q with orthonormal columns, R upper triangular.
+def symmetric_product(
+    a_matrix: Any,
+    c_matrix: Any,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    symmetrize_output: bool = False,
+) -> Array:
+    """Give alpha A A^T + beta C for symmetric C.
 
-    Source: ``jax.lax.linalg.qr``.
+    With `symmetrize_output` the upper triangle is the lower one's mirror, whatever C's is. Raises
+    ValueError for shapes that do not fit. Source: ``jax.lax.linalg.symmetric_product``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.lax import linalg
+    >>> linalg.symmetric_product(anp.array([[1.0], [2.0]]), anp.zeros((2, 2)))
+    Array([[1., 2.],
+           [2., 4.]], dtype=float32)
     """
-    q, r = qr_p.bind(_matrices("qr", x), full_matrices=full_matrices)
-    return q, r
-
-
-# ---- svd
-
-
-def _svd_abstract(x: Any, full_matrices: bool, compute_uv: bool) -> list[Aval]:
-    *lead, m, n = _checked("svd", x, square=False)
-    k = min(m, n)
-    values = Aval((*lead, k), dtypes.real_dtype(x.dtype), x.weak)
-    if not compute_uv:
-        return [values]
-    rows, columns = (m, n) if full_matrices else (k, k)
-    return [
-        values,
-        Aval((*lead, m, rows), x.dtype, x.weak),
-        Aval((*lead, columns, n), x.dtype, x.weak),
-    ]
-
-
-def _svd_jvp(
-    ts: Sequence[Any], ans: Sequence[Array], x: Array, full_matrices: bool, compute_uv: bool
-) -> list[Array]:
-    """Differentiate A = U S V^H for distinct singular values."""
-    da, (m, n) = ts[0], x.shape[-2:]
-    if compute_uv and full_matrices and m != n:
-        raise NotDifferentiableError("svd has a derivative only with full_matrices=False")
-    s, u, vh = ans if compute_uv else svd_p.bind(x, full_matrices=False, compute_uv=True)
-    v = adjoint(vh)
-    seen = matmul(adjoint(u), matmul(da, v))
-    change = real(main_diagonal(seen))
-    if not compute_uv:
-        return [change]
-    row, column = _as_row(s, seen.shape), _as_column(s, seen.shape)
-    # A diagonal of ones, for the reason that eigh has.
-    gaps = with_diagonal((row - column) * (row + column), constant(1, s))
-    mixing = convert(with_diagonal(div(1, gaps), constant(0, s)), x.dtype)
-    row, column = convert(row, x.dtype), convert(column, x.dtype)
-    turn_u = mixing * (seen * row + column * adjoint(seen))
-    turn_v = mixing * (column * seen + adjoint(seen) * row)
-    if dtypes.is_complex(x.dtype):
-        phase = (seen - adjoint(seen)) / (row * 2)
-        turn_u = turn_u + with_diagonal(zeros(phase), phase)
-    du, dv = matmul(u, turn_u), matmul(v, turn_v)
-    if m > n:
-        outside = matmul(da, v)
-        du = du + (outside - matmul(u, seen)) / _as_row(convert(s, x.dtype), u.shape)
-    if n > m:
-        outside = matmul(adjoint(da), u)
-        dv = dv + (outside - matmul(v, adjoint(seen))) / _as_row(convert(s, x.dtype), v.shape)
-    return [change, du, adjoint(dv)]
-
-
-svd_p = _decomposition("svd", _svd_abstract, _svd_jvp)
-
-
-def svd(x: Any, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Factor matrices as U S V^H, S descending: gives (U, S, V^H), or S alone.
-
-    Derivatives exist where the singular values differ. Source: ``jax.lax.linalg.svd``.
-    """
-    x = _matrices("svd", x)
-    if not compute_uv:
-        return svd_p.bind(x, full_matrices=False, compute_uv=False)[0]
-    s, u, vh = svd_p.bind(x, full_matrices=full_matrices, compute_uv=True)
-    return u, s, vh
+    a = matrices("symmetric_product", a_matrix)
+    c = matrices("symmetric_product", c_matrix, square=True)
+    if a.shape[:-1] != c.shape[:-1] or a.dtype != c.dtype or dtypes.is_complex(a.dtype):
+        raise ValueError(
+            "symmetric_product needs a_matrix of shape (..., m, n) and c_matrix of (..., m, m), of "
+            f"one real dtype, not {a.dtype}{a.shape} and {c.dtype}{c.shape}"
+        )
+    out = matmul(a, matrix_transpose(a)) * alpha + c * beta
+    if not symmetrize_output:
+        return out
+    return lower_part(out) + matrix_transpose(lower_part(out, -1))

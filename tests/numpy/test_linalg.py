@@ -195,7 +195,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "tensorinv": (lambda: L.tensorinv(np.ones((2, 3, 4))), ValueError, "not square"),
     "tensorsolve": (lambda: L.tensorsolve(ONES, np.ones(2)), ValueError, "not square"),
     "slogdet": (lambda: L.slogdet(np.eye(2), method="x"), ValueError, "'lu'"),
-    "missing": (lambda: L.eig, AttributeError, "doctor --names"),
+    "missing": (lambda: L.eigx, AttributeError, "no attribute"),
 }
 
 

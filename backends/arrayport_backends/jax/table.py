@@ -22,10 +22,13 @@ from arrayport_backends.jax import (
     programs,
     random,
     reductions,
+    reflections,
     shapes,
     sorting,
     special,
+    spectra,
     structure,
+    tridiagonal,
 )
 
 FAMILIES: tuple[Mapping[Any, Any], ...] = (
@@ -39,6 +42,9 @@ FAMILIES: tuple[Mapping[Any, Any], ...] = (
     fft.ROWS,
     indexing.ROWS,
     linalg.ROWS,
+    reflections.ROWS,
+    spectra.ROWS,
+    tridiagonal.ROWS,
     products.ROWS,
     programs.ROWS,
     random.ROWS,

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from arrayport.core.array import Aval
+from arrayport.core.lazy import Lazy
+from arrayport.core.primitive import Primitive
 from arrayport.ops.linalg import (
     cholesky_p,
     det_p,
-    eigh_p,
     lu_p,
-    qr_p,
+    lu_pivots_p,
     slogdet_p,
     solve_p,
-    svd_p,
     triangular_solve_p,
 )
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+
+HOST = Lazy("scipy.linalg")  # on whatever backend: CUDA's libraries lack some of it
 
 
 def _each(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -40,7 +42,39 @@ def _patiently(lib: Lib, factor: Callable[..., Any], instead: Callable[..., Any]
         return lib.xp.stack(each)
 
 
-def _or_nan(lib: Lib, factor: Callable[..., Any], x: Any) -> Any:
+def by_matrix(
+    prim: Primitive, rank: int, factor: Callable[..., Sequence[Any]]
+) -> Callable[..., Any]:
+    """Make a kernel of a function of single matrices on the host, where LAPACK is.
+
+    The first operand has `rank` axes apart from the stack's. What is not finite makes NaN.
+    """
+
+    def run(lib: Lib, *xs: Any, **params: Any) -> Any:
+        own = lib.name == "numpy"
+        hosts = [x if own else x.get() for x in xs]
+        stated = prim.abstract(*[Aval(x.shape, x.dtype) for x in hosts], **params)
+        outs = [np.zeros(a.shape, a.dtype) for a in (stated if prim.many else [stated])]
+        for i in np.ndindex(*hosts[0].shape[: hosts[0].ndim - rank]):
+            parts = [x[i] for x in hosts]
+            if all(np.isfinite(part).all() for part in parts):
+                for out, part in zip(outs, factor(*parts, **params), strict=True):
+                    out[i] = part
+            else:
+                for out in outs:
+                    out[i] = np.nan if out.dtype.kind in "fc" else 0
+        made = outs if own else [lib.xp.asarray(out) for out in outs]
+        return made if prim.many else made[0]
+
+    return run
+
+
+def lapack(name: str, *xs: Any) -> Callable[..., Any]:
+    """Find a routine of LAPACK for the dtype of host arrays."""
+    return HOST.get_lapack_funcs((name,), xs)[0]  # type: ignore[no-any-return]
+
+
+def or_nan(lib: Lib, factor: Callable[..., Any], x: Any) -> Any:
     """Factor; what LAPACK refuses becomes NaN."""
 
     def lost(matrix: Any) -> Any:
@@ -55,7 +89,7 @@ def _or_nan(lib: Lib, factor: Callable[..., Any], x: Any) -> Any:
 def cholesky(lib: Lib, x: Any) -> Any:
     """Factor; of a matrix that is not positive definite the lower triangle is NaN."""
     xp = lib.xp
-    made = _or_nan(lib, xp.linalg.cholesky, x)
+    made = or_nan(lib, xp.linalg.cholesky, x)
     # CuPy does not refuse: it leaves a pivot that is no positive number.
     pivots = xp.diagonal(made, axis1=-2, axis2=-1)
     lost = ~(pivots.real > 0).all(axis=-1)
@@ -131,8 +165,6 @@ def lu(lib: Lib, x: Any) -> list[Any]:
     *lead, m, n = x.shape
     packed = xp.empty(x.shape, x.dtype)
     pivots = xp.empty((*lead, min(m, n)), xp.int32)
-    order = np.empty((*lead, m), np.int32)
-    order[...] = np.arange(m, dtype=np.int32)
     if x.size:
         if lib.name == "numpy":
             (factor,) = lib.scipy_linalg.get_lapack_funcs(("getrf",), (x,))
@@ -141,47 +173,25 @@ def lu(lib: Lib, x: Any) -> list[Any]:
         for i in _each(x.shape):
             found = factor(x[i])
             packed[i], pivots[i] = found[0], found[1]
+    return [packed, pivots, lu_pivots_to_permutation(lib, pivots, m)]
+
+
+def lu_pivots_to_permutation(lib: Lib, pivots: Any, permutation_size: int) -> Any:
+    """Exchange rows one after the other, on the host."""
     swaps = pivots if lib.name == "numpy" else pivots.get()
-    for i in _each(x.shape):
+    order = np.empty((*swaps.shape[:-1], permutation_size), np.int32)
+    order[...] = np.arange(permutation_size, dtype=np.int32)
+    for i in np.ndindex(*swaps.shape[:-1]):
         rows = order[i]
         for j, k in enumerate(swaps[i].tolist()):
             rows[j], rows[k] = rows[k], rows[j]
-    return [packed, pivots, xp.asarray(order)]
-
-
-def eigh(lib: Lib, x: Any, lower: bool) -> list[Any]:
-    """Decompose; NaN stays NaN."""
-    side = "L" if lower else "U"
-
-    def decompose(matrices: Any) -> tuple[Any, Any]:
-        values, vectors = lib.xp.linalg.eigh(matrices, side)
-        return vectors, values
-
-    return list(_or_nan(lib, decompose, x))
+    return lib.xp.asarray(order)
 
 
 def slogdet(lib: Lib, x: Any) -> list[Any]:
     """Sign and logarithm of the determinant."""
     sign, log = lib.xp.linalg.slogdet(x)
     return [sign, log]
-
-
-def qr(lib: Lib, x: Any, full_matrices: bool) -> list[Any]:
-    """Decompose by Householder reflections."""
-    q, r = lib.xp.linalg.qr(x, "complete" if full_matrices else "reduced")
-    return [q, r]
-
-
-def svd(lib: Lib, x: Any, full_matrices: bool, compute_uv: bool) -> list[Any]:
-    """Decompose; NaN stays NaN."""
-    if not compute_uv:
-        return [_or_nan(lib, partial(lib.xp.linalg.svd, compute_uv=False), x)]
-
-    def decompose(matrices: Any) -> tuple[Any, Any, Any]:
-        u, s, vh = lib.xp.linalg.svd(matrices, full_matrices)
-        return s, u, vh
-
-    return list(_or_nan(lib, decompose, x))
 
 
 ROWS: Rows = {
@@ -191,7 +201,5 @@ ROWS: Rows = {
     det_p: Kernel("linalg.det"),
     slogdet_p: Kernel(slogdet),
     lu_p: Kernel(lu),
-    eigh_p: Kernel(eigh),
-    qr_p: Kernel(qr),
-    svd_p: Kernel(svd),
+    lu_pivots_p: Kernel(lu_pivots_to_permutation),
 }

@@ -17,10 +17,13 @@ from arrayport_backends.ndarray import (
     products,
     random,
     reductions,
+    reflections,
     shapes,
     sorting,
     special,
+    spectra,
     structure,
+    tridiagonal,
 )
 from arrayport_backends.ndarray.kernels import Rows, merged
 
@@ -36,6 +39,9 @@ ROWS: Rows = merged(
     products.ROWS,
     sorting.ROWS,
     linalg.ROWS,
+    reflections.ROWS,
+    spectra.ROWS,
+    tridiagonal.ROWS,
     fft.ROWS,
     convolution.ROWS,
     pooling.ROWS,
