@@ -1,5 +1,6 @@
 """JAX's lax.linalg: decompositions, their pieces, and equations."""
 
+from arrayport.numpy.polar import qdwh
 from arrayport.ops.linalg import (
     cholesky,
     lu,
@@ -38,6 +39,7 @@ __all__ = [
     "lu",
     "lu_pivots_to_permutation",
     "ormqr",
+    "qdwh",
     "qr",
     "schur",
     "svd",

@@ -70,7 +70,7 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: boo
     """Solve A X = B for tridiagonal A, of which the three diagonals are given.
 
     All have A's number of rows: the first of `dl`, below the diagonal, and the last of `du`, above
-    it, are not read. A singular matrix gives NaN or inf; with `perturb_singular` its tiny pivots
+    it, are not read. A singular matrix gives NaN; with `perturb_singular` its tiny pivots
     count as the rounding error of the largest. Raises TypeError for shapes or dtypes that differ.
     Source: ``jax.lax.linalg.tridiagonal_solve``.
 

@@ -10,18 +10,26 @@ from arrayport.ops.tridiagonal import tridiagonal_p, tridiagonal_solve_p
 from arrayport_backends.ndarray.kernels import Kernel, Rows
 from arrayport_backends.ndarray.linalg import by_matrix, lapack
 
+LEAST = 3  # rows that SciPy's way to LAPACK needs; what is added is apart
+
 
 def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, perturb_singular: bool) -> list[Any]:
-    """Factor with partial pivoting, then substitute; a zero pivot divides."""
+    """Factor with partial pivoting, then substitute; a zero pivot makes NaN."""
     if not b.size:
         return [b]
-    if d.size == 1:
-        pivots = _perturbed(d, np.abs(d).max()) if perturb_singular else d
-        return [b / pivots]
-    dl, d, du, du2, order, _ = lapack("gttrf", d)(dl[1:], d, du[:-1])
+    size = d.size
+    more = max(0, LEAST - size)
+    dl, d, du = (
+        np.pad(x, (0, more), constant_values=fill) for x, fill in ((dl, 0), (d, 1), (du, 0))
+    )
+    b = np.pad(b, ((0, more), (0, 0)))
+    dl, d, du, du2, order, singular = lapack("gttrf", d)(dl[1:], d, du[:-1])
+    if singular and not perturb_singular:
+        return [np.full_like(b[:size], np.nan)]
     if perturb_singular:
-        d = _perturbed(d, max(np.abs(part).max(initial=0) for part in (d, du, du2)))
-    return [lapack("gttrs", d, b)(dl, d, du, du2, order, b)[0]]
+        largest = max(np.abs(x).max(initial=0) for x in (d[:size], du, du2))
+        d = _perturbed(d, largest)
+    return [lapack("gttrs", d, b)(dl, d, du, du2, order, b)[0][:size]]
 
 
 def _perturbed(pivots: Any, largest: Any) -> Any:
