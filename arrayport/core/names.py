@@ -59,6 +59,11 @@ NAMES: dict[str, str] = {
         "sort_key_val split sqrt square squeeze stack stage stop_gradient sub switch tan tanh "
         "tile top_k transpose unstack while_loop with_sharding_constraint zeta"
     ),
+    "lax.linalg": (
+        "cholesky cholesky_update eig eigh EighImplementation EigImplementation hessenberg "
+        "householder_product lu lu_pivots_to_permutation ormqr qdwh qr schur svd SvdAlgorithm "
+        "symmetric_product triangular_solve tridiagonal tridiagonal_solve"
+    ),
     "nn": (
         "celu dot_product_attention elu gelu get_scaled_dot_general_config glu hard_sigmoid "
         "hard_silu hard_swish hard_tanh identity initializers leaky_relu log1mexp log_sigmoid "

@@ -53,13 +53,13 @@ def qdwh(
     eps = dtypes.finfo(a.dtype).eps if eps is None else float(eps)
     bound = (norm(a, 1) * norm(a, float("inf"))) ** 0.5
     u = before = a / convert(select(bound == 0, constant(1, bound), bound), a.dtype)
-    count = 0
-    for count, weights in enumerate(_weights(eps, max_iterations or 10), 1):
-        before, u = u, _iterate(u, *weights)
+    weights = list(_weights(eps, 10 if max_iterations is None else max_iterations))
+    for step in weights:
+        before, u = u, _iterate(u, *step)
     converged = norm(u - before) <= norm(u) * (4 * eps) ** (1 / 3)
     u = u * 1.5 - matmul(u, matmul(linalg.adjoint(u), u)) * 0.5
     h = linalg.symmetrized(matmul(linalg.adjoint(u), a))
-    return u, h, asarray(count), converged
+    return u, h, asarray(len(weights)), converged
 
 
 def _weights(least: float, most: int) -> Iterator[tuple[float, float, float]]:

@@ -221,7 +221,7 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
            [ 0.,  1.]], dtype=float32)
     """
     xs = settle(promote_inexact((a, taus, c), "ormqr's operand"))
-    _reflect_abstract(*xs, left, transpose)
+    ormqr_p.abstract(*xs, left, transpose)
     return ormqr_p.bind(*xs, left=left, transpose=transpose)
 
 

@@ -145,7 +145,7 @@ def _eig_jvp(
             "(lax.linalg.eig), or use eigvals"
         )
     w, *vectors = ans
-    v = vectors[-1] if right else eig_p.bind(x, left=False, right=True, smooth=smooth)[1]
+    v = vectors[-1] if right else eig_p.bind(x, left=False, right=True, smooth=True)[1]
     change = convert(ts[0], v.dtype)
     seen = matmul(solve_p.bind(v, change), v)
     out = [main_diagonal(seen)]

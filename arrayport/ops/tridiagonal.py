@@ -43,7 +43,7 @@ def _tridiagonal_jvp(
     moved = total(
         [None if t is None else as_row(t, x.shape) * y for t, y in zip(changes, rows, strict=True)]
     )
-    rhs = total([right, None if moved is None else -matrix_transpose(moved)])
+    rhs: Any = total([right, None if moved is None else -matrix_transpose(moved)])
     return tridiagonal_solve_p.bind(dl, d, du, rhs, **params)
 
 
@@ -81,7 +81,7 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: boo
     Array([1., 1., 1.], dtype=float32)
     """
     xs = settle(lift_all((dl, d, du, b), "tridiagonal_solve's operand"))
-    _tridiagonal_abstract(*xs, perturb_singular)
+    tridiagonal_solve_p.abstract(*xs, perturb_singular)
     return tridiagonal_solve_p.bind(*xs, perturb_singular=perturb_singular)
 
 

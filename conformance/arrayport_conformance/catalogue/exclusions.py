@@ -104,7 +104,11 @@ EXCLUDED: Mapping[str, str] = {
         "lax.conv_transpose_shape_tuple lax.reduce_window_shape_tuple lax.shape_as_value "
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
     ),
-    **_for("it names ways of computing: tests/numpy/test_fft.py", "lax.FftType"),
+    **_for(
+        "it names ways of computing: tests/numpy/test_fft.py, tests/ops/test_spectra.py",
+        "lax.FftType lax.linalg.EigImplementation lax.linalg.EighImplementation "
+        "lax.linalg.SvdAlgorithm",
+    ),
     **_for(
         "it tells a compiler what changes no value: tests/lax/test_hints.py",
         "lax.after_all lax.composite lax.create_token lax.dce_sink lax.platform_dependent "
