@@ -1,4 +1,4 @@
-"""The command `arrayport`: doctor and verify."""
+"""The command `arrayport`: doctor, verify and array-api."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from arrayport_conformance import doctor, names, verify
+from arrayport_conformance import doctor, names, standard, verify
 from arrayport_conformance.reports import duration, print_table
 
 AGREES, DISAGREES, USAGE = 0, 1, 2
@@ -52,6 +52,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     runs.add_argument("--json", metavar="FILE|-", help="write the results as JSON")
     runs.set_defaults(run=_verify)
+
+    suite = commands.add_parser("array-api", help="run the array API standard's own suite")
+    suite.add_argument("--suite", required=True, type=Path, help="a checkout of array-api-tests")
+    suite.add_argument("--backend", choices=tuple(doctor.ARRAY_LIBRARIES), default="numpy")
+    versions = tuple(standard.NAMESPACES)
+    suite.add_argument("--api-version", choices=versions, default=versions[0])
+    suite.add_argument("--max-examples", type=int, default=100, metavar="N")
+    suite.add_argument("--seed", type=int, default=0, metavar="N", help="of Hypothesis")
+    suite.add_argument("--module", default="", help="another library's namespace, such as numpy")
+    suite.add_argument("--workers", type=int, default=2, help="processes, by pytest-xdist")
+    suite.add_argument("--json", metavar="FILE", help="write the results; resumes if interrupted")
+    suite.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
+    suite.set_defaults(run=_array_api)
     return parser
 
 
@@ -171,3 +184,22 @@ def _print_report(report: verify.Report) -> None:
     else:
         bad = [f"{r.backend} {r.kind}" for r in report.runs if r.verdict in {"disagrees", "failed"}]
         print(f"\nnot in agreement: {', '.join(bad)}")
+
+
+# ---- array-api
+
+
+def _array_api(options: argparse.Namespace) -> int:
+    wanted = ("suite", "backend", "api_version", "max_examples", "seed", "module", "workers")
+    request = standard.Request(**{name: getattr(options, name) for name in wanted})
+    results = standard.run(request, options.json and f"{options.json}.partial", options.junit)
+    if options.json:
+        text = json.dumps(results.as_json(), indent=2)
+        Path(options.json).write_text(text + "\n", "utf-8")
+    print()
+    print_table(
+        ("test", "outcome", "detail"), [(o.test, o.outcome, o.detail) for o in results.failures]
+    )
+    counts = ", ".join(f"{count} {group}" for group, count in results.counts.items())
+    print(f"\n{request.namespace}, version {request.api_version}: {counts}")
+    return DISAGREES if results.failures else AGREES

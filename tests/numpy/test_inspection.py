@@ -63,8 +63,8 @@ def test_dtypes(wide):
 @pytest.mark.parametrize("version", [None, (0, 8), (1, 0)])
 def test_dlpack_options(backend, options, version):
     x = anp.arange(3)
-    if backend != "cupy-sim":
-        assert type(x.__dlpack__(max_version=version, **options)).__name__ == "PyCapsule"
+    own = "SimCapsule" if backend == "cupy-sim" else "PyCapsule"
+    assert type(x.__dlpack__(max_version=version, **options)).__name__ == own
     capsule = x.__dlpack__(dl_device=(1, 0), max_version=version, **options)
     assert type(capsule).__name__ == "PyCapsule"
 

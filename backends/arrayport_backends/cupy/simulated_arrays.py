@@ -26,6 +26,13 @@ SCALARS: dict[type, Any] = {  # what CuPy takes as operands: the dtype or weak t
 
 
 @dataclass(frozen=True)
+class SimCapsule:
+    """Stands for a DLPack capsule of device memory: nobody can open it, for there is none."""
+
+    array: Any
+
+
+@dataclass(frozen=True)
 class SimDevice:
     """The one simulated CUDA device."""
 
@@ -238,10 +245,10 @@ class SimArray:
         dl_device: Any = None,
         copy: Any = None,
     ) -> Any:
+        if dl_device in {None, CUDA_DEVICE}:
+            return SimCapsule(self)
         if dl_device != CPU_DEVICE:
-            raise BufferError(
-                "a simulated CuPy array has no device memory to share; use .get() for a host array"
-            )
+            raise BufferError(f"no array of device {CUDA_DEVICE} is exported to {dl_device}")
         if copy is False:
             raise ValueError("GPU memory cannot be exported to CPU without copy.")
         return self._host.copy().__dlpack__(max_version=max_version)
