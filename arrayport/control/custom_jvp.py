@@ -15,6 +15,7 @@ from arrayport.control.custom_rules import (
     avals_given,
     batched,
     call,
+    linearized,
     plain,
     refuse_free,
     staged,
@@ -28,7 +29,6 @@ from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import zeros
 from arrayport.transforms.engines import route
-from arrayport.transforms.graph import GradTrace, backward
 from arrayport.transforms.staging import StagingTrace
 
 # Operands: free, then primals. `rule` maps (free, primals, tangents) to outputs, then tangents of
@@ -51,24 +51,8 @@ def _push(
 def _linearize(
     nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
 ) -> Any:
-    trace, free = GradTrace(), params["free"]
-    refuse_free(nonzero, free, "custom_jvp")
-    ts: list[Any] = [
-        trace.input(zeros(x)) if nz else None for x, nz in zip(xs, nonzero, strict=True)
-    ]
-    outs, out_ts = _push(ts, xs, params)
-    outs = [o.value if trace.owns(o) else o for o in outs]  # type: ignore[attr-defined]
-    inputs = [t.node for t in ts if t is not None]
-
-    def push(given: Sequence[Array | None]) -> list[Array | None]:
-        it = iter(given)
-        return _push([next(it) if nz else None for nz in nonzero], xs, params)[1]
-
-    def pull(cts: Sequence[Array | None]) -> list[Array | None]:
-        pairs = zip(out_ts, cts, strict=True)
-        return backward([(t.node, c) for t, c in pairs if trace.owns(t) and c is not None], inputs)
-
-    return outs, [t is not None for t in out_ts], push if forward else pull
+    refuse_free(nonzero, params["free"], "custom_jvp")
+    return linearized(_push, nonzero, xs, params, forward)
 
 
 def _batch(size: int, xs: Any, dims: Any, /, fun: Flat, rule: Flat, free: int, avals: Any) -> Any:  # noqa: ARG001

@@ -18,6 +18,7 @@ from arrayport.core.trace import EVAL, is_staging
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import zeros
 from arrayport.transforms.batching import in_batch
+from arrayport.transforms.graph import GradTrace, backward
 from arrayport.transforms.staging import stage
 
 # The function itself becomes a Program when it is staged, and takes what it captured first (`free`
@@ -140,6 +141,33 @@ def batched(
         ]
 
     return run
+
+
+def linearized(
+    jvp: Callable[..., Any],
+    nonzero: Sequence[bool],
+    xs: Sequence[Array],
+    params: dict[str, Any],
+    forward: bool,
+) -> Any:
+    """The `linearize` of a holder of which a jvp is known: it is transposed at zero tangents."""
+    trace = GradTrace()
+    ts: list[Any] = [
+        trace.input(zeros(x)) if nz else None for x, nz in zip(xs, nonzero, strict=True)
+    ]
+    outs, out_ts = jvp(ts, xs, params)
+    outs = [o.value if trace.owns(o) else o for o in outs]
+    inputs = [t.node for t in ts if t is not None]
+
+    def push(given: Sequence[Array | None]) -> list[Array | None]:
+        it = iter(given)
+        return jvp([next(it) if nz else None for nz in nonzero], xs, params)[1]
+
+    def pull(cts: Sequence[Array | None]) -> list[Array | None]:
+        pairs = zip(out_ts, cts, strict=True)
+        return backward([(t.node, c) for t, c in pairs if trace.owns(t) and c is not None], inputs)
+
+    return outs, [t is not None for t in out_ts], push if forward else pull
 
 
 def staged(fun: Flat, xs: Sequence[Array]) -> tuple[Program, list[Tracer]]:

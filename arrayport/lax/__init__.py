@@ -9,6 +9,8 @@ from arrayport.control.conditionals import switch as switch
 from arrayport.control.loops import fori_loop as fori_loop
 from arrayport.control.loops import while_loop as while_loop
 from arrayport.control.scanning import scan as scan
+from arrayport.control.solves import custom_linear_solve as custom_linear_solve
+from arrayport.control.solves import custom_root as custom_root
 from arrayport.core.names import absent
 from arrayport.lax import linalg as linalg
 from arrayport.lax.elementwise import *

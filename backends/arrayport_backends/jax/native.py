@@ -33,6 +33,7 @@ from arrayport_backends.jax.hints import (
     optimization_barrier,
     platform_dependent,
 )
+from arrayport_backends.jax.solves import custom_linear_solve, custom_root
 from arrayport_backends.jax.transforms import (
     checkpoint,
     closure_convert,
@@ -72,6 +73,8 @@ __all__ = [
     "create_token",
     "custom_gradient",
     "custom_jvp_call",
+    "custom_linear_solve",
+    "custom_root",
     "custom_vjp_call",
     "custom_vmap_call",
     "dce_sink",

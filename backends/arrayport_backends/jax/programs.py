@@ -17,6 +17,7 @@ from arrayport.control.jit import jit_p
 from arrayport.control.loops import while_p
 from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
+from arrayport.control.solves import linear_solve_p, root_p
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Program, eval_program
 from arrayport_backends.jax.leaves import bare, wrap
@@ -65,6 +66,8 @@ ROWS: Mapping[Primitive, Callable[..., Any]] = {
     custom_jvp_p: lambda *xs, fun, **_rules: run(fun, xs),
     custom_vjp_p: lambda *xs, fun, **_rules: run(fun, xs),
     custom_vmap_p: lambda *xs, program, **_rule: run(program, xs),
+    linear_solve_p: lambda *xs, solve, **_rules: run(solve, xs),
+    root_p: lambda *xs, solve, **_rules: run(solve, xs),
     cond_p: cond,
     scan_p: scan,
     while_p: while_loop,

@@ -14,6 +14,7 @@ from arrayport.control.jit import jit_p
 from arrayport.control.loops import while_p
 from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
+from arrayport.control.solves import linear_solve_p, root_p
 from arrayport.core.array import Array
 from arrayport.core.backend import get
 from arrayport.core.program import Program, Var
@@ -88,6 +89,11 @@ def run_custom(lib: Lib, *raws: Raw, fun: Any, **_rules: Any) -> list[Raw]:
     return fun(*[Array(r) for r in raws])  # type: ignore[no-any-return]
 
 
+def solve(lib: Lib, *raws: Raw, solve: Program, **_rules: Any) -> list[Raw]:
+    """Run the solver."""
+    return solve.run(get(lib.name))(*raws)
+
+
 HOLDS = Kernel(run_program, moves=True)
 
 ROWS: Rows = {
@@ -100,4 +106,6 @@ ROWS: Rows = {
     scan_p: Kernel(scan, moves=True),
     custom_jvp_p: Kernel(run_custom, moves=True),
     custom_vjp_p: Kernel(run_custom, moves=True),
+    linear_solve_p: Kernel(solve, moves=True),
+    root_p: Kernel(solve, moves=True),
 }
