@@ -24,7 +24,7 @@ def _backend(request: pytest.FixtureRequest) -> Any:
 
 
 def jacobi(matvec: Any, b: Any) -> Any:
-    """Solve by 80 of Jacobi's steps: their number is an array, so nothing pulls back through them."""
+    """Solve by 80 of Jacobi's steps, a number that is an array: nothing pulls back through them."""
     diagonal = anp.stack([matvec(row)[i] for i, row in enumerate(anp.eye(3))])
     count = anp.asarray(80)
     return lax.fori_loop(0, count, lambda _, x: x + (b - matvec(x)) / diagonal, anp.zeros_like(b))
