@@ -15,6 +15,7 @@ from arrayport.core.errors import (
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
+    TypePromotionError,
     UnexpectedTracerError,
     UnsupportedOnBackendError,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
+    "TypePromotionError",
     "UnexpectedTracerError",
     "UnsupportedOnBackendError",
 ]

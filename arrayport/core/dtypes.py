@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from arrayport.core.config import x64
+from arrayport.core.errors import TypePromotionError
 
 DType = np.dtype[Any]
 
@@ -284,7 +285,7 @@ def _join(nodes: set[Any], wide: bool) -> Any:
     names = ", ".join(
         sorted(f"Python {n.__name__}" if n in _WEAK_DTYPES else n.name for n in nodes)
     )
-    raise ValueError(
+    raise TypePromotionError(
         f"dtypes {names} do not promote implicitly, since integers under 8 bits and floats under "
         "16 bits would lose values: cast one of them, for example x.astype('float32')"
     )
@@ -318,7 +319,7 @@ def result_type(*pairs: tuple[DType, bool]) -> tuple[DType, bool]:
     """Return the dtype and weakness of an operation on arrays given as pairs (dtype, weak).
 
     Weak operands decide only the kind: they take the dtype of the strong ones where those are of
-    the same or a higher kind. Raises ValueError where narrow types would have to promote.
+    the same or a higher kind. Raises TypePromotionError where narrow types would have to promote.
     Source: ``jax.numpy.result_type``.
 
     >>> result_type((int8, False), (int32, True), (bool_, False))

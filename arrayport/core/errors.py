@@ -45,6 +45,10 @@ class UnsupportedOnBackendError(ArrayportError, NotImplementedError):
     """An operation that a backend refuses, with the reason."""
 
 
+class TypePromotionError(ArrayportError, ValueError):
+    """Dtypes that do not promote met in one operation."""
+
+
 class BackendMismatchError(ArrayportError, ValueError):
     """Arrays of two backends met in one operation."""
 

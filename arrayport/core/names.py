@@ -175,6 +175,7 @@ NAMES: dict[str, str] = {
     ),
     "flatten_util": "ravel_pytree",
     "image": "resize ResizeMethod scale_and_translate",
+    "ops": "segment_max segment_min segment_prod segment_sum",
     "profiler": (
         "annotate_function device_memory_profile export_profile_data ProfileData ProfileEvent "
         "ProfileLine ProfileOptions ProfilePlane ProfileSession register_subprocess "

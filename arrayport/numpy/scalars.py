@@ -204,7 +204,12 @@ def result_type(*args: Any) -> np.dtype[Any]:
     >>> anp.result_type(anp.int8, 2.0)
     dtype('float32')
     """
-    return dtypes.result_type(*map(_pair, args))[0]
+    return weak_result_type(*args)[0]
+
+
+def weak_result_type(*args: Any) -> tuple[np.dtype[Any], Any]:
+    """Give the dtype of an operation, as `result_type` does, and whether it is weak."""
+    return dtypes.result_type(*map(_pair, args))
 
 
 def _pair(x: Any) -> tuple[np.dtype[Any], Any]:

@@ -35,7 +35,7 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "it converts foreign memory: tests/test_contract.py",
-        "numpy.from_dlpack numpy.frombuffer",
+        "dlpack.from_dlpack numpy.from_dlpack numpy.frombuffer",
     ),
     **_for(
         "it reads or writes files, text and iterators: tests/numpy/test_files.py",
@@ -112,6 +112,12 @@ EXCLUDED: Mapping[str, str] = {
     **_for(
         "it solves by functions that it is given: tests/lax/test_solves.py",
         "lax.custom_linear_solve lax.custom_root",
+    ),
+    **_for(
+        "JAX's name of what is about dtypes, trees or annotations, in Python: tests/test_faces.py",
+        "dlpack.is_supported_dtype dtypes.bfloat16 dtypes.canonicalize_dtype dtypes.finfo "
+        "dtypes.iinfo dtypes.issubdtype dtypes.itemsize_bits dtypes.result_type "
+        "dtypes.scalar_type_of flatten_util.ravel_pytree",
     ),
     **_for(
         "it tells a compiler what changes no value: tests/lax/test_hints.py",

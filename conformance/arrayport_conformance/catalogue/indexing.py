@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from arrayport_conformance.catalogue.rows import (
+    APART,
     FLOATS,
     REALS,
     B,
@@ -22,6 +23,7 @@ ROWS_OF = made("lax.GatherDimensionNumbers", (1,), (0,), (0,))
 INTO = made("lax.ScatterDimensionNumbers", (), (0,), (0,))
 ROWS_TO = made("lax.ScatterDimensionNumbers", (1,), (0,), (0,))
 PLACES = np.array([[3], [1]], np.int32)  # no row twice: which write wins is open
+ALL = np.array([1, 0, 1])
 A_FEW = ("float32", "float64", "int32")
 
 ROWS = (
@@ -138,6 +140,20 @@ ROWS = (
         "lax.scatter_sub",
         (case(X(5, 3), PLACES, X(2, 3), ROWS_TO, unique_indices=True),),
         ulps=4,
+    ),
+    *rows(
+        "ops.segment_sum ops.segment_max ops.segment_min",
+        (
+            case(X(5, 2, domain=APART), np.array([0, 2, 1, 5, 1]), 3),
+            case(X(3, domain=APART), ALL, 2),
+        ),
+        dtypes=(*FLOATS, "int32"),
+        ulps=4,
+    ),
+    Row(
+        "ops.segment_prod",
+        (case(X(5, 2), np.array([0, 3, 2, 5, -1]), 4, unique_indices=True),),
+        FLOATS,
     ),
     Row("lax.index_take", (case(X(4, 5), (I(3, below=4), I(3, below=5)), (0, 1)),), A_FEW, 0),
     Row(
