@@ -14,10 +14,12 @@ from arrayport.control.solves import custom_root as custom_root
 from arrayport.core.names import absent
 from arrayport.lax import linalg as linalg
 from arrayport.lax.elementwise import *
+from arrayport.lax.generators import *
 from arrayport.lax.hints import *
 from arrayport.lax.modes import *
 from arrayport.lax.monoids import *
 from arrayport.lax.places import *
+from arrayport.lax.ragged import *
 from arrayport.lax.reductions import *
 from arrayport.lax.shapes import *
 from arrayport.ops.bits import bitcast_convert_type as bitcast_convert_type

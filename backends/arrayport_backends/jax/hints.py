@@ -1,4 +1,4 @@
-"""JAX's own barriers, tokens, and choices that its compiler makes, for arrayport's Arrays."""
+"""JAX's own barriers, tokens, generators, and choices of its compiler, for arrayport's Arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jax import lax
 
 from arrayport_backends.jax.control import met
 from arrayport_backends.jax.faults import translating
-from arrayport_backends.jax.leaves import Seen, rewrap, unwrap
+from arrayport_backends.jax.leaves import OURS, Seen, rewrap, unwrap
 
 theirs: Any = lax  # of which some functions have no types
 create_token, after_all = lax.create_token, lax.after_all
@@ -54,3 +54,15 @@ def composite(
     seen = Seen(lambda *xs: decomposition(*xs, **attributes), kinds)
     called = lax.composite(lambda *xs, **_attributes: seen(*xs), name, version)
     return seen.wrap(called(*raws, **attributes))
+
+
+@translating
+def rng_bit_generator(key: Any, *arguments: Any, **options: Any) -> Any:
+    """Give the next key and random bits of the device's own."""
+    return rewrap(theirs.rng_bit_generator(unwrap(key)[0], *arguments, **options), OURS)
+
+
+@translating
+def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
+    """Give random numbers of the device's own."""
+    return rewrap(theirs.rng_uniform(*unwrap((a, b))[0], shape), OURS)

@@ -32,7 +32,10 @@ from arrayport_backends.jax.hints import (
     dce_sink,
     optimization_barrier,
     platform_dependent,
+    rng_bit_generator,
+    rng_uniform,
 )
+from arrayport_backends.jax.products import ragged_dot_general, scaled_dot_general
 from arrayport_backends.jax.solves import custom_linear_solve, custom_root
 from arrayport_backends.jax.transforms import (
     checkpoint,
@@ -101,9 +104,13 @@ __all__ = [
     "ppermute",
     "psum",
     "psum_scatter",
+    "ragged_dot_general",
     "reduce",
     "reduce_window",
     "remat",
+    "rng_bit_generator",
+    "rng_uniform",
+    "scaled_dot_general",
     "scan",
     "switch",
     "value_and_grad",

@@ -120,6 +120,16 @@ EXCLUDED: Mapping[str, str] = {
         "dtypes.scalar_type_of flatten_util.ravel_pytree",
     ),
     **_for(
+        "its arguments belong together as no row says: tests/nn/test_attention.py",
+        "lax.RaggedDotDimensionNumbers lax.ragged_dot lax.ragged_dot_general lax.scaled_dot "
+        "nn.dot_product_attention nn.get_scaled_dot_general_config nn.scaled_dot_general "
+        "nn.scaled_matmul",
+    ),
+    **_for(
+        "only XLA has it: tests/nn/test_attention.py",
+        "lax.rng_bit_generator lax.rng_uniform",
+    ),
+    **_for(
         "it tells a compiler what changes no value: tests/lax/test_hints.py",
         "lax.after_all lax.composite lax.create_token lax.dce_sink lax.platform_dependent "
         "lax.stage",
