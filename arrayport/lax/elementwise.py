@@ -21,6 +21,9 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bessel_i0e",
+    "bessel_i1e",
+    "betainc",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -45,6 +48,9 @@ __all__ = [
     "floor",
     "ge",
     "gt",
+    "igamma",
+    "igamma_grad_a",
+    "igammac",
     "imag",
     "integer_pow",
     "is_finite",
@@ -67,6 +73,7 @@ __all__ = [
     "polynomial",
     "population_count",
     "pow",
+    "random_gamma_grad",
     "real",
     "reciprocal",
     "rem",
@@ -85,6 +92,7 @@ __all__ = [
     "sub",
     "tan",
     "tanh",
+    "zeta",
 ]
 
 KINDS = {
@@ -183,6 +191,8 @@ abs = _unary(elementwise.abs, "abs", "ifc")
 acos, acosh = _unary(elementwise.acos, "acos"), _unary(elementwise.acosh, "acosh")
 asin, asinh = _unary(elementwise.asin, "asin"), _unary(elementwise.asinh, "asinh")
 atan, atanh = _unary(elementwise.atan, "atan"), _unary(elementwise.atanh, "atanh")
+bessel_i0e = _unary(special.bessel_i0e, "bessel_i0e", "f")
+bessel_i1e = _unary(special.bessel_i1e, "bessel_i1e", "f")
 bitwise_not = _unary(elementwise.bitwise_not, "bitwise_not", BITS)
 cbrt = _accurate(elementwise.cbrt, "cbrt", "f")
 ceil, floor = _unary(elementwise.ceil, "ceil", "f"), _unary(elementwise.floor, "floor", "f")
@@ -216,11 +226,16 @@ ge, gt = (
     _binary(elementwise.greater_equal, "ge", "biuf"),
     _binary(elementwise.greater, "gt", "biuf"),
 )
+igamma = _binary(special.igamma, "igamma", "f")
+igamma_grad_a = _binary(special.igamma_grad_a, "igamma_grad_a", "f")
+igammac = _binary(special.igammac, "igammac", "f")
 le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less, "lt", "biuf")
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
 mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
 mulhi = _binary(bits.mulhi, "mulhi", INTEGRAL)
+polygamma = _binary(special.polygamma, "polygamma", "f")
+random_gamma_grad = _binary(special.random_gamma_grad, "random_gamma_grad", "f")
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
 shift_right_arithmetic = _binary(
@@ -228,6 +243,7 @@ shift_right_arithmetic = _binary(
 )
 shift_right_logical = _binary(elementwise.shift_right_logical, "shift_right_logical", INTEGRAL)
 complex = _binary(elementwise.complex, "complex", "f")
+zeta = _binary(special.zeta, "zeta", "f")
 
 
 def div(x: Any, y: Any, /) -> Array:
@@ -300,9 +316,17 @@ def nextafter(x1: Any, x2: Any) -> Array:
     return elementwise.nextafter(takes(x, "f", "nextafter"), y)
 
 
-def polygamma(m: Any, x: Any, /) -> Array:
-    """Take the mth derivative of `digamma` at x; m is a known whole number."""
-    return special.polygamma(int(m), takes(lift(x), "f", "polygamma"))
+def betainc(a: Any, b: Any, x: Any) -> Array:
+    """Give the part of the beta distribution with exponents a and b that is below x.
+
+    There is no derivative with respect to a and b. Source: ``jax.lax.betainc``.
+
+    >>> from arrayport import lax
+    >>> lax.betainc(1.0, 1.0, 0.25)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    operands = _alike((a, b, x), "betainc")
+    return special.betainc_p.bind(*[takes(v, "f", "betainc") for v in operands])
 
 
 def round(x: Any, rounding_method: Any = 0) -> Array:

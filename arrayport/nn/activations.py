@@ -14,7 +14,6 @@ from arrayport.ops.elementwise import (
     expm1,
     greater,
     less,
-    log,
     log1p,
     logistic,
     maximum,
@@ -28,6 +27,7 @@ from arrayport.ops.elementwise import sqrt as root
 from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import constant
+from arrayport.scipy.exponentials import log1mexp
 
 __all__ = [
     "celu",
@@ -211,15 +211,6 @@ def mish(x: Any) -> Array:
     """Give x tanh(softplus(x)). Source: ``jax.nn.mish``."""
     x = inexact(lift(x, None, "x"))
     return x * tanh(softplus(x))
-
-
-def log1mexp(x: Any) -> Array:
-    """Give log(1 - exp(-x)) for positive x. Source: ``jax.nn.log1mexp``."""
-    x = inexact(lift(x, None, "x"))
-    small = less(x, 0.6931471805599453)
-    one = constant(1, x)
-    near = log(neg(expm1(neg(select(small, x, one)))))
-    return select(small, near, log1p(neg(exp(neg(select(small, one, x))))))
 
 
 def sparse_plus(x: Any) -> Array:

@@ -12,6 +12,7 @@ from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, no_out, real_only, strong
 from arrayport.numpy.questions import isinf, isnan, isneginf, isposinf
 from arrayport.ops import elementwise as ops
+from arrayport.ops import special
 from arrayport.ops.elementwise import (
     abs,
     acos,
@@ -125,6 +126,7 @@ __all__ = [
     "greater_equal",
     "heaviside",
     "hypot",
+    "i0",
     "imag",
     "invert",
     "lcm",
@@ -459,6 +461,11 @@ def sinc(x: Any, /) -> Array:
     # The Taylor series at 0 is for the derivatives there.
     near = square(select(here, x, constant(0, x)))
     return select(here, 1 - near / 6 * (1 - near / 20 * (1 - near / 42)), sin(away) / away)
+
+
+def i0(x: Any) -> Array:
+    """Give the modified Bessel function of order 0. Source: ``numpy.i0``."""
+    return special.bessel_i0(real_only(x, "i0"))
 
 
 # ---- angles

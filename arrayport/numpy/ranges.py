@@ -13,9 +13,10 @@ from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.numpy.arguments import arrayed, axis_of, dtype_or, shape_of, strong
 from arrayport.ops import creation, shapes
-from arrayport.ops.elementwise import abs, cos, exp, floor, log, power, sign
+from arrayport.ops.elementwise import abs, cos, exp, floor, log, power, sign, sqrt, square
 from arrayport.ops.placement import device_put, on_device
-from arrayport.ops.promotion import common_shape, from_host, promote_inexact
+from arrayport.ops.promotion import common_shape, from_host, inexact, promote_inexact
+from arrayport.ops.special import bessel_i0
 from arrayport.ops.structure import broadcast_in_dim, broadcast_to, convert, move_axis, reshape
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "hamming",
     "hanning",
     "indices",
+    "kaiser",
     "linspace",
     "logspace",
     "meshgrid",
@@ -258,3 +260,15 @@ def hamming(M: int) -> Array:
 def hanning(M: int) -> Array:
     """Make a Hann window of M points. Source: ``numpy.hanning``."""
     return _window(M, 0.5 - 0.5 * cos(_angles(max(M, 0))))
+
+
+def kaiser(M: int, beta: Any) -> Array:
+    """Make a Kaiser window of M points, the narrower the larger beta. Source: ``numpy.kaiser``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.kaiser(3, 0.0)
+    Array([1., 1., 1.], dtype=float32)
+    """
+    beta = convert(inexact(arrayed(beta, "beta")), dtypes.default_float())
+    places = creation.iota(dtypes.default_float(), max(M, 0)) * (2 / max(M - 1, 1)) - 1
+    return _window(M, bessel_i0(beta * sqrt(1 - square(places))) / bessel_i0(beta))

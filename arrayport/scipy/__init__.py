@@ -10,9 +10,11 @@ from arrayport.core.names import absent
 if TYPE_CHECKING:
     from arrayport.scipy import fft as fft
     from arrayport.scipy import special as special
+    from arrayport.scipy import stats as stats
 else:
     fft = Lazy("arrayport.scipy.fft")
     special = Lazy("arrayport.scipy.special")
+    stats = Lazy("arrayport.scipy.stats")
 
     def __getattr__(name: str) -> Any:
         raise absent("scipy", name)

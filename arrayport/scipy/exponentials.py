@@ -1,4 +1,4 @@
-"""Sums of exponentials over axes without overflow: softmax, log_softmax, logsumexp."""
+"""Logarithms of sums and differences of exponentials, without overflow, and softmax."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from arrayport.ops.elementwise import (
     abs,
     equal,
     exp,
+    expm1,
     isfinite,
+    less,
     log,
+    log1p,
+    neg,
     select,
     sign,
     stop_gradient,
 )
-from arrayport.ops.promotion import inexact, promote
+from arrayport.ops.promotion import inexact, lift, promote
 from arrayport.ops.structure import Shape, constant, reshape
 
 
@@ -97,3 +101,12 @@ def logsumexp(
         # Of a negative sum there is no logarithm.
         return select(total < 0, constant(np.nan, total), log(abs(total)) + shift)
     return log(total) + shift
+
+
+def log1mexp(x: Any) -> Array:
+    """Give log(1 - exp(-x)) for positive x. Source: ``jax.nn.log1mexp``."""
+    x = inexact(lift(x, None, "x"))
+    small = less(x, 0.6931471805599453)
+    one = constant(1, x)
+    near = log(neg(expm1(neg(select(small, x, one)))))
+    return select(small, near, log1p(neg(exp(neg(select(small, one, x))))))

@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from arrayport.core.names import absent
 from arrayport.scipy.exponentials import logsumexp as logsumexp
+from arrayport.scipy.special.bessels import *
+from arrayport.scipy.special.entropies import *
+from arrayport.scipy.special.errors import *
+from arrayport.scipy.special.gammas import *
+from arrayport.scipy.special.hypergeometrics import *
+from arrayport.scipy.special.integrals import *
 
 if not TYPE_CHECKING:
 

@@ -17,6 +17,7 @@ from arrayport_conformance.catalogue import (
     shapes,
     sorting,
     special,
+    stats,
 )
 from arrayport_conformance.catalogue.exclusions import EXCLUDED, NEWER
 from arrayport_conformance.catalogue.rows import Row
@@ -31,6 +32,7 @@ FAMILIES = (
     products,
     sorting,
     special,
+    stats,
     linalg,
     fft,
     convolution,

@@ -185,18 +185,7 @@ ROWS = (
     *rows("numpy.arcsinh numpy.asinh lax.asinh", one(NONZERO), dtypes=INEXACT, ulps=32),
     *rows("numpy.arccosh numpy.acosh lax.acosh", one(ABOVE_ONE), dtypes=INEXACT, ulps=32),
     *rows("numpy.arctanh numpy.atanh lax.atanh", one(UNIT), dtypes=INEXACT, ulps=32),
-    # ---- special functions
     *rows("lax.logistic", one(), dtypes=FLOATS, ulps=16, special=True),
-    *rows("lax.erf lax.erfc", one(), dtypes=FLOATS, ulps=64, special=True),
-    *rows("lax.erf_inv", one(UNIT), dtypes=FLOATS, ulps=256),
-    *rows("lax.lgamma lax.digamma", one(ABOVE_ONE), dtypes=FLOATS, ulps=256, of_largest=True),
-    Row(
-        "lax.polygamma",
-        (case(1, X(3, domain=ABOVE_ONE)), case(2, X(domain=ABOVE_ONE))),
-        FLOATS,
-        512,
-        reference="scipy.special.polygamma",
-    ),
     Row("nn.log1mexp", one(POSITIVE), FLOATS, 64),
     # ---- complex parts
     *rows("numpy.real numpy.imag numpy.conj numpy.conjugate", one(), dtypes=(*COMPLEX, "float32")),

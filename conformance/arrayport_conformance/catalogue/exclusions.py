@@ -149,6 +149,35 @@ EXCLUDED: Mapping[str, str] = {
         "numpy.apply_over_axes numpy.fromfunction numpy.frompyfunc numpy.piecewise numpy.ufunc "
         "numpy.vectorize",
     ),
+    **_for(
+        "the same distribution as a row: tests/scipy/test_stats.py holds each against SciPy",
+        "scipy.stats.bernoulli.cdf scipy.stats.bernoulli.pmf scipy.stats.bernoulli.ppf "
+        "scipy.stats.beta.cdf scipy.stats.beta.logcdf scipy.stats.beta.logsf "
+        "scipy.stats.beta.pdf scipy.stats.beta.sf scipy.stats.betabinom.pmf "
+        "scipy.stats.binom.pmf scipy.stats.cauchy.isf scipy.stats.cauchy.logcdf "
+        "scipy.stats.cauchy.logsf scipy.stats.cauchy.pdf scipy.stats.cauchy.sf "
+        "scipy.stats.chi2.logcdf scipy.stats.chi2.logsf scipy.stats.chi2.pdf "
+        "scipy.stats.chi2.sf scipy.stats.dirichlet.logpdf scipy.stats.dirichlet.pdf "
+        "scipy.stats.expon.cdf scipy.stats.expon.logcdf scipy.stats.expon.pdf "
+        "scipy.stats.expon.sf scipy.stats.gamma.logcdf scipy.stats.gamma.logsf "
+        "scipy.stats.gamma.pdf scipy.stats.gamma.sf scipy.stats.gennorm.cdf "
+        "scipy.stats.gennorm.pdf scipy.stats.geom.pmf scipy.stats.gumbel_l.logcdf "
+        "scipy.stats.gumbel_l.logsf scipy.stats.gumbel_l.pdf scipy.stats.gumbel_l.ppf "
+        "scipy.stats.gumbel_l.sf scipy.stats.gumbel_r.logcdf scipy.stats.gumbel_r.logsf "
+        "scipy.stats.gumbel_r.pdf scipy.stats.gumbel_r.sf scipy.stats.laplace.pdf "
+        "scipy.stats.logistic.isf scipy.stats.logistic.pdf scipy.stats.logistic.sf "
+        "scipy.stats.multinomial.logpmf scipy.stats.multinomial.pmf "
+        "scipy.stats.multivariate_normal.pdf scipy.stats.nbinom.pmf scipy.stats.norm.isf "
+        "scipy.stats.norm.logcdf scipy.stats.norm.logsf scipy.stats.norm.pdf "
+        "scipy.stats.norm.sf scipy.stats.pareto.cdf scipy.stats.pareto.logcdf "
+        "scipy.stats.pareto.logsf scipy.stats.pareto.pdf scipy.stats.pareto.ppf "
+        "scipy.stats.pareto.sf scipy.stats.poisson.cdf scipy.stats.poisson.pmf "
+        "scipy.stats.t.pdf scipy.stats.truncnorm.cdf scipy.stats.truncnorm.logcdf "
+        "scipy.stats.truncnorm.logsf scipy.stats.truncnorm.pdf scipy.stats.truncnorm.sf "
+        "scipy.stats.uniform.cdf scipy.stats.uniform.pdf scipy.stats.uniform.ppf "
+        "scipy.stats.vonmises.pdf scipy.stats.wrapcauchy.pdf",
+    ),
+    **_for("a density of a sample: tests/scipy/test_stats.py", "scipy.stats.gaussian_kde"),
 }
 
 # What JAX before 0.12 lacks, or computes otherwise: not compared where such a JAX is installed.

@@ -22,10 +22,11 @@ NUMBERS = (*REALS, "complex64")
 ANY = (*NUMBERS, "bool", "float16")
 
 # Domains: what an operand's numbers may be.
-REAL, POSITIVE, UNIT, ABOVE_ONE, APART, NONZERO = (
+REAL, POSITIVE, UNIT, FRACTION, ABOVE_ONE, APART, NONZERO = (
     "real",
     "positive",
     "unit",
+    "fraction",
     "above one",
     "apart",
     "nonzero",
@@ -199,6 +200,8 @@ def _domain(x: Any, domain: str) -> Any:
         return np.abs(x) + 0.125
     if domain == UNIT:
         return np.tanh(x) * 0.9
+    if domain == FRACTION:
+        return np.tanh(x) * 0.45 + 0.5
     if domain == ABOVE_ONE:
         return np.abs(x) + 1.125
     if domain == NONZERO:

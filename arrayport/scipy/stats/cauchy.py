@@ -1,0 +1,78 @@
+"""The Cauchy distribution."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.ops.elementwise import atan2, exp, log, log1p, select, square, tan
+from arrayport.ops.structure import constant
+from arrayport.scipy.arguments import floats
+from arrayport.scipy.stats.supports import quantile, standard, within
+
+
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.cauchy.logpdf``."""
+    y, scale = standard("cauchy.logpdf", x, loc, scale)
+    return -log1p(square(y)) - log(scale * pi)
+
+
+def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the density. Source: ``jax.scipy.stats.cauchy.pdf``."""
+    return exp(logpdf(x, loc, scale))
+
+
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the probability below x. Source: ``jax.scipy.stats.cauchy.cdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.cdf(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    return _below(standard("cauchy.cdf", x, loc, scale)[0])
+
+
+def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.cauchy.logcdf``."""
+    return _log_below(standard("cauchy.logcdf", x, loc, scale)[0])
+
+
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the probability above x. Source: ``jax.scipy.stats.cauchy.sf``."""
+    return _below(-standard("cauchy.sf", x, loc, scale)[0])
+
+
+def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.cauchy.logsf``."""
+    return _log_below(-standard("cauchy.logsf", x, loc, scale)[0])
+
+
+def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the quantile; outside 0 to 1 NaN. Source: ``jax.scipy.stats.cauchy.ppf``."""
+    q, loc, scale = floats("cauchy.ppf", q, loc, scale)
+    return _point(q) * scale + loc
+
+
+def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the quantile from above. Source: ``jax.scipy.stats.cauchy.isf``."""
+    q, loc, scale = floats("cauchy.isf", q, loc, scale)
+    return loc - _point(q) * scale
+
+
+def _below(y: Array) -> Array:
+    """Give the probability below y, exactly also far out."""
+    return atan2(constant(1, y), -y) / pi
+
+
+def _log_below(y: Array) -> Array:
+    right = y > 0
+    far = within(y, ~right, 1)
+    return select(right, log1p(-_below(-far)), log(_below(within(y, right, -1))))
+
+
+def _point(q: Array) -> Array:
+    """Give the point below which the probability is q, by the angle to the nearer end."""
+    low = q < 0.5
+    point = -1 / tan(within(q, ~low, 0.25) * pi)
+    return quantile(q, select(low, point, 1 / tan((1 - within(q, low, 0.75)) * pi)))

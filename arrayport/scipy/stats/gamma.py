@@ -1,0 +1,50 @@
+"""The gamma distribution with exponent a."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.ops.elementwise import exp, log
+from arrayport.ops.special import igamma, igammac, lgamma, xlogy
+from arrayport.scipy.stats.supports import above, nothing, standard, within
+
+
+def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.gamma.logpdf``."""
+    y, scale, a = standard("gamma.logpdf", x, loc, scale, a)
+    outside = y < 0
+    y = within(y, outside, 1)
+    return nothing(outside, xlogy(a - 1, y) - y - lgamma(a) - log(scale))
+
+
+def pdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the density. Source: ``jax.scipy.stats.gamma.pdf``."""
+    return exp(logpdf(x, a, loc, scale))
+
+
+def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the probability below x. Source: ``jax.scipy.stats.gamma.cdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gamma.cdf(1.0, 1.0)
+    Array(0.63212055, dtype=float32, weak_type=True)
+    """
+    y, _, a = standard("gamma.cdf", x, loc, scale, a)
+    return igamma(a, above(y, 0))
+
+
+def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.gamma.logcdf``."""
+    return log(cdf(x, a, loc, scale))
+
+
+def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the probability above x. Source: ``jax.scipy.stats.gamma.sf``."""
+    y, _, a = standard("gamma.sf", x, loc, scale, a)
+    return igammac(a, above(y, 0))
+
+
+def logsf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.gamma.logsf``."""
+    return log(sf(x, a, loc, scale))

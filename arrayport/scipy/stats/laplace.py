@@ -1,0 +1,32 @@
+"""The Laplace distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arrayport.core.array import Array
+from arrayport.ops.elementwise import abs, exp, log, select
+from arrayport.scipy.stats.supports import standard
+
+
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.laplace.logpdf``."""
+    y, scale = standard("laplace.logpdf", x, loc, scale)
+    return -abs(y) - log(scale * 2)
+
+
+def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the density. Source: ``jax.scipy.stats.laplace.pdf``."""
+    return exp(logpdf(x, loc, scale))
+
+
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Give the probability below x. Source: ``jax.scipy.stats.laplace.cdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.laplace.cdf(0.0)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
+    (y, _) = standard("laplace.cdf", x, loc, scale)
+    tail = exp(-abs(y)) / 2
+    return select(y < 0, tail, 1 - tail)
