@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log as ln
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,10 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return out if where is None else select(where, out, constant(-np.inf, out))
 
 
+def _real(x: Array) -> Array:
+    return x.real if dtypes.is_complex(x.dtype) else x
+
+
 def logsumexp(
     a: Any,
     axis: Any = None,
@@ -83,15 +88,17 @@ def logsumexp(
     Array(1000., dtype=float32)
     """
     x = inexact(arrayed(a, "a"))
-    if b is not None:
-        x, b = promote(x, inexact(arrayed(b, "b")))
-        # What counts for nothing must not set the scale either.
-        x = select(equal(b, 0), constant(-np.inf, x), x)
     axes = axes_of(axis, len(x.shape))
-    real = x.real if dtypes.is_complex(x.dtype) else x
-    top = _top(real, axes, where)
-    powers = exp(x - top)
-    powers = powers if b is None else powers * b
+    if b is None:
+        top = _top(_real(x), axes, where)
+        powers = exp(x - top)
+    else:
+        x, b = promote(x, inexact(arrayed(b, "b")))
+        axes = axes_of(axis, len(x.shape))
+        none = equal(b, 0)  # what counts for nothing must not set the scale, nor overflow
+        top = _top(select(none, constant(-np.inf, _real(x)), _real(x)), axes, where)
+        most = ln(dtypes.finfo(dtypes.real_dtype(x.dtype)).max) - 1 + top
+        powers = exp(select(none & (_real(x) > most), most, x) - top) * b
     total = sum(powers, axes, keepdims=keepdims, where=where)
     shift = top if keepdims else reshape(top, total.shape)
     signs = sign(total)

@@ -58,7 +58,9 @@ def rel_entr(p: Any, q: Any) -> Array:
 
     Source: ``jax.scipy.special.rel_entr``.
     """
-    return _rel_entr(*floats("rel_entr", p, q))
+    p, q = floats("rel_entr", p, q)
+    inside, safe_p, safe_q = _inside(p, q)
+    return select(inside, safe_p * log(safe_p / safe_q), _outside(p, q, constant(0, q)))
 
 
 def kl_div(p: Any, q: Any) -> Array:
@@ -71,16 +73,20 @@ def kl_div(p: Any, q: Any) -> Array:
     Array(0.5, dtype=float32, weak_type=True)
     """
     p, q = floats("kl_div", p, q)
-    return _rel_entr(p, q) - p + q
+    inside, safe_p, safe_q = _inside(p, q)
+    return select(inside, safe_p * log(safe_p / safe_q) - safe_p + safe_q, _outside(p, q, q))
 
 
-def _rel_entr(p: Array, q: Array) -> Array:
+def _inside(p: Array, q: Array) -> list[Array]:
+    """Say where both are positive, and give them with 1 elsewhere."""
     inside = (p > 0) & (q > 0)
-    safe_p, safe_q = (select(inside, v, constant(1, v)) for v in (p, q))
-    nothing = (p == 0) & (q >= 0)
-    outside = select(nothing, constant(0, p), constant(inf, p))
-    outside = select(isnan(p + q), p + q, outside)
-    return select(inside, safe_p * log(safe_p / safe_q), outside)
+    return [inside, *[select(inside, v, constant(1, v)) for v in (p, q)]]
+
+
+def _outside(p: Array, q: Array, empty: Array) -> Array:
+    """Give `empty` where p is 0, inf where either is out of range, NaN where either is NaN."""
+    found = select((p == 0) & (q >= 0), empty, constant(inf, q))
+    return select(isnan(p + q), p + q, found)
 
 
 def logit(x: Any) -> Array:
