@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.errors import ConcretizationTypeError
 from arrayport.ops.promotion import lift, lift_all, settle
 from arrayport.ops.structure import Shape, convert
 
@@ -40,18 +41,29 @@ def strong(x: Array) -> Array:
     return convert(x, x.dtype) if x.weak else x
 
 
-def axis_of(axis: Any, rank: int) -> int:
+def whole(x: Any, name: str, wanted: str = "an integer") -> int:
+    """Give a Python integer; ConcretizationTypeError if traced, TypeError if it is none."""
+    if isinstance(x, Array):
+        x.concrete(ConcretizationTypeError, name)
+    try:
+        return index(x)
+    except TypeError:
+        raise TypeError(f"{name} must be {wanted}, not {x!r}") from None
+
+
+def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
     """Give a non-negative axis of an array of that rank; AxisError if it has none such."""
-    return normalize_axis_index(index(axis), rank)
+    return normalize_axis_index(whole(axis, name), rank)
 
 
 def axes_of(axis: Any, rank: int) -> Shape:
     """Non-negative axes, each once; all of them if `axis` is None."""
     if axis is None:
         return tuple(range(rank))
-    if not isinstance(axis, Sequence):
-        return (normalize_axis_index(index(axis), rank),)
-    axes = tuple([normalize_axis_index(index(a), rank) for a in axis])
+    several = isinstance(axis, Sequence) and not isinstance(axis, str)
+    wanted = "an integer or a tuple of integers"
+    each = [whole(a, "axis", wanted) for a in (axis if several else (axis,))]
+    axes = tuple([normalize_axis_index(a, rank) for a in each])
     if len(set(axes)) != len(axes):
         raise ValueError(f"axis={axis} names an axis twice")
     return axes
@@ -59,13 +71,9 @@ def axes_of(axis: Any, rank: int) -> Shape:
 
 def shape_of(shape: Any, name: str = "shape") -> Shape:
     """Give a shape given as an integer or a sequence of them."""
-    found: Shape
-    try:
-        found = (index(shape),)
-    except TypeError:
-        if isinstance(shape, Array) and not shape.shape:
-            raise
-        found = tuple([index(n) for n in shape])
+    wanted = "an integer or a sequence of integers"
+    several = isinstance(shape, list | tuple) or getattr(shape, "ndim", 0)
+    found = tuple([whole(n, name, wanted) for n in (shape if several else (shape,))])
     if any(n < 0 for n in found):
         raise ValueError(f"{name} must not be negative, but is {found}")
     return found

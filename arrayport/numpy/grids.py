@@ -44,7 +44,7 @@ class _Grid:
             return _counted(key)
         axes = [_counted(part) for part in key]
         grid = meshgrid(*promote_dtypes(axes, "a grid"), indexing="ij", sparse=self.sparse)
-        return grid if self.sparse else stack(grid)
+        return list(grid) if self.sparse else stack(grid)
 
 
 def _counted(part: slice) -> Array:

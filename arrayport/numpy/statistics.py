@@ -386,8 +386,9 @@ def interp(
 ) -> Array:
     """Interpolate linearly between points (xp, fp), xp rising.
 
-    Outside them the first and last value of fp, or `left` and `right`; with `period` xp may be in
-    any order. Source: ``jax.numpy.interp``.
+    Outside them the first and last value of fp, or `left` and `right`, or the first and last line
+    where these are "extrapolate"; with `period` there is no outside, and xp may be in any order.
+    Source: ``jax.numpy.interp``.
 
     >>> import arrayport.numpy as anp
     >>> anp.interp(1.5, anp.array([1.0, 2.0]), anp.array([10.0, 20.0]))
@@ -397,13 +398,12 @@ def interp(
         raise ValueError(
             f"xp and fp must be vectors of one size, not {np.shape(xp)}, {np.shape(fp)}"
         )
-    if isinstance(left, str) or isinstance(right, str):
-        raise NotImplementedError("interp: left and right must be numbers")
+    for name, value in (("left", left), ("right", right)):
+        if isinstance(value, str) and value != "extrapolate":
+            raise ValueError(f"{name}={value!r} of interp must be a number or 'extrapolate'")
     x, xp = promote_inexact((x, xp), "interp")
     fp = inexact(arrayed(fp, "fp"))
     if period is not None:
-        if left is not None or right is not None:
-            raise ValueError("a periodic interp has no outside: leave left and right out")
         x, xp = x % period, xp % period
         order = sorting.argsort(xp)
         xp, fp = xp[order], fp[order]
@@ -415,8 +415,9 @@ def interp(
     slope = (fp[i] - start) / select(flat, full_like(run, 1), run)
     out = select(flat, start, start + (x - xp[i - 1]) * slope)
     if period is None:
-        out = select(x < xp[0], fp[0] if left is None else left, out)
-        out = select(x > xp[-1], fp[-1] if right is None else right, out)
+        for outside, edge, value in ((x < xp[0], fp[0], left), (x > xp[-1], fp[-1], right)):
+            if not isinstance(value, str):
+                out = select(outside, edge if value is None else value, out)
     return out
 
 
