@@ -72,7 +72,7 @@ def axes_of(axis: Any, rank: int) -> Shape:
 def shape_of(shape: Any, name: str = "shape") -> Shape:
     """Give a shape given as an integer or a sequence of them."""
     wanted = "an integer or a sequence of integers"
-    several = isinstance(shape, list | tuple) or getattr(shape, "ndim", 0)
+    several = isinstance(shape, list | tuple) or getattr(shape, "ndim", 0) > 0
     found = tuple([whole(n, name, wanted) for n in (shape if several else (shape,))])
     if any(n < 0 for n in found):
         raise ValueError(f"{name} must not be negative, but is {found}")

@@ -9,8 +9,9 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed
+from arrayport.numpy.creation import eye
 from arrayport.numpy.joins import concatenate, stack
-from arrayport.numpy.linalg import inv, lstsq
+from arrayport.numpy.linalg import eigvals, inv, lstsq
 from arrayport.numpy.products import matmul, outer, tensordot
 from arrayport.numpy.reductions import sum
 from arrayport.numpy.selecting import trim_zeros
@@ -24,6 +25,7 @@ from arrayport.ops.structure import constant, full_like
 __all__ = [
     "convolve",
     "correlate",
+    "poly",
     "polyadd",
     "polyder",
     "polydiv",
@@ -32,6 +34,7 @@ __all__ = [
     "polymul",
     "polysub",
     "polyval",
+    "roots",
     "vander",
 ]
 
@@ -161,6 +164,52 @@ def polyfit(
     if len(y.shape) == 2:
         return found, spread[:, :, None] * factor
     return found, spread * (factor if cov == "unscaled" else factor[0])
+
+
+def poly(seq_of_zeros: Any) -> Array:
+    """Give the coefficients of the polynomial with these roots, or a matrix's characteristic one.
+
+    Raises ValueError for anything but a vector or a square matrix. Source: ``jax.numpy.poly``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.poly(anp.array([1.0, 2.0]))
+    Array([ 1., -3.,  2.], dtype=float32)
+    """
+    (zeros,) = promote_inexact((atleast_1d(seq_of_zeros),), "poly")
+    if len(zeros.shape) == 2 and zeros.shape[0] == zeros.shape[1]:
+        zeros = eigvals(zeros)
+    if len(zeros.shape) != 1:
+        raise ValueError(f"poly takes a vector or a square matrix, not shape {zeros.shape}")
+    out = full_like(zeros, 1, (1,))
+    for i in range(zeros.size):
+        out = convolve(out, stack([full_like(zeros[i], 1), -zeros[i]]))
+    return out
+
+
+def roots(p: Any, *, strip_zeros: bool = True) -> Array:
+    """Find the roots of a polynomial, complex and in no order, as eigenvalues of its companion.
+
+    `strip_zeros` drops zeros in front and takes those at the back for roots: that needs known
+    values, and raises ConcretizationTypeError for traced ones. Source: ``jax.numpy.roots``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.sort(anp.roots(anp.array([1.0, -3.0, 2.0])).real).round(4)
+    Array([1., 2.], dtype=float32)
+    """
+    (x,) = promote_inexact((atleast_1d(p),), "roots")
+    if len(x.shape) != 1 or not x.size:
+        raise ValueError(f"roots takes a vector of coefficients, not shape {x.shape}")
+    at_zero = 0
+    if strip_zeros:
+        x = trim_zeros(x, "f")
+        inside = trim_zeros(x, "b")
+        at_zero, x = x.size - inside.size, inside
+    degree = max(x.size - 1, 0)
+    none = full_like(x, 0, (at_zero,)).astype(dtypes.complex_dtype(x.dtype))
+    if not degree:
+        return none
+    companion = eye(degree, k=-1, dtype=x.dtype).at[0].set(-x[1:] / x[0])
+    return concatenate([eigvals(companion), none])
 
 
 def polyder(p: Any, m: int = 1) -> Array:

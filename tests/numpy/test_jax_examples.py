@@ -31,12 +31,16 @@ TRACER = "it prints a tracer, of which ours have other names"
 PROGRAM = "it prints a Program, which has a notation of its own here"
 ORDER = "the order within the parts is open, and here it is that of sorting"
 WORKS = "it shows an error of JAX's where ours works"
+GRADIENTS = ("custom_gradient", "custom_derivatives.custom_gradient")
 LISTS = "this older JAX gives lists where the newer one gives tuples"
 REASONS = {
     "disable_jit": TRACER,
     "make_jaxpr": PROGRAM,
     "vmap": "a number that is not mapped comes back as an Array, not as itself",
+    "custom_batching.custom_vmap": "custom_vjp does not hand def_vmap on to the function inside it",
+    **({} if OLD else dict.fromkeys(GRADIENTS, "custom_gradient takes no with_logs= yet")),
     "lax.AccuracyMode": "it is the example of Python's own Enum",
+    "lax.linalg.ormqr": "numpy.linalg.qr gives no reflections (mode='raw')",
     "numpy.argpartition": ORDER,
     "numpy.partition": ORDER,
     "numpy.polydiv": "numpy.polydiv of Arrays is ours, where JAX's arrays become NumPy's",
