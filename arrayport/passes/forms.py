@@ -50,6 +50,14 @@ class Piecewise:
 
 
 @dataclass(frozen=True)
+class Added:
+    """The sum of two."""
+
+    left: Form
+    right: Form
+
+
+@dataclass(frozen=True)
 class Folded:
     """A reduction of all elements that `axes`, at the operand's `dims`, run through."""
 
@@ -59,7 +67,7 @@ class Folded:
     dims: tuple[int, ...]
 
 
-Form = Place | Pointwise | Filled | Counted | Piecewise | Folded
+Form = Place | Pointwise | Filled | Counted | Piecewise | Added | Folded
 FormRule = Callable[[Eqn, Indices], Form | None]
 Forms = Mapping[Primitive, FormRule]
 
@@ -73,6 +81,8 @@ def places(form: Form) -> tuple[Place, ...]:
             return found
         case Piecewise(_, _, parts):
             return tuple(place for part in parts for place in places(part))
+        case Added(left, right):
+            return (*places(left), *places(right))
         case Folded(_, place, _, _):
             return (place,)
         case _:

@@ -55,16 +55,17 @@ class Remainder:
 
 @dataclass(frozen=True)
 class Loaded:
-    """An element of an array of integers, limited to `range(high + 1)`."""
+    """An element of an array of integers, limited to be from `low` to `high`."""
 
     atom: Atom
     at: tuple[Index, ...]
     high: int
+    low: int = 0
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest value."""
-        return 0, self.high
+        return self.low, self.high
 
 
 Term = Axis | Quotient | Remainder | Loaded
@@ -139,8 +140,8 @@ def _put(term: Term, values: Mapping[Axis, int]) -> Index:
             return index.put(values).divide(by)[0]
         case Remainder(index, by):
             return index.put(values).divide(by)[1]
-        case Loaded(atom, at, high):
-            return of(Loaded(atom, tuple([i.put(values) for i in at]), high))
+        case Loaded(atom, at, high, low):
+            return of(Loaded(atom, tuple([i.put(values) for i in at]), high, low))
 
 
 def of(term: Term) -> Index:

@@ -12,6 +12,7 @@ from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
 from arrayport_backends.ndarray.kernels import Lib, Rows, widened
+from arrayport_backends.ndarray.language import KernelLanguage
 
 
 class ArrayBackend(Backend):
@@ -26,6 +27,7 @@ class ArrayBackend(Backend):
         self.name = name
         self.lib = lib
         self.rows = rows
+        self.language = KernelLanguage(rows)
         self.raw_type = raw_type
         self._devices = list(devices)
         self.kernels = {

@@ -51,7 +51,11 @@ class Executor:
         self.owned = owned
         self.runs = 0
         self.run: Callable[..., list[Any]] = self.interpret
-        self.plan(optimise(program, backend))
+        self.plan(self.prepare(program))
+
+    def prepare(self, program: Program) -> Program:
+        """The Program, or one that it holds, as it is run."""
+        return optimise(program, self.backend)
 
     def plan(self, program: Program) -> None:
         """Decide on the steps."""

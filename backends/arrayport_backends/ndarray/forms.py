@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
 from arrayport.core.program import Eqn
-from arrayport.ops import creation, reductions, shapes, slices, structure, windows
+from arrayport.ops import creation, indexing, reductions, shapes, slices, structure, windows
 from arrayport.passes.forms import (
+    Added,
     Counted,
     Filled,
     Folded,
@@ -20,6 +21,7 @@ from arrayport.passes.forms import (
     Pointwise,
 )
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, Loaded, of, reshaped
+from arrayport_backends.ndarray.indexing import filler
 
 
 def pointwise(eqn: Eqn, at: Indices) -> Form:
@@ -69,11 +71,17 @@ def _pad(eqn: Eqn, at: Indices) -> Form:
         (low, low + (n - 1) * (inner + 1) + 1, inner + 1)
         for n, (low, _, inner) in zip(x.shape, config, strict=True)
     ]
-    return _inside(keys, at, eqn.outs[0].shape, x, Place(value, ()))
+    return _inside(keys, at, eqn.outs[0].shape, lambda i: Place(x, i), Place(value, ()))
 
 
-def _inside(keys: Sequence[Any], at: Indices, shape: Sequence[int], x: Any, outside: Form) -> Form:
-    """Read x where the answer's index is one that a key chooses, the other form elsewhere."""
+def _inside(
+    keys: Sequence[Any],
+    at: Indices,
+    shape: Sequence[int],
+    inside: Callable[[Indices], Form],
+    outside: Form,
+) -> Form:
+    """Take one form where the answer's index is one that a key chooses, the other elsewhere."""
     found: list[Index] = []
     tests: list[tuple[Index, tuple[int, ...], int]] = []  # index, ends, which part is inside
     axes = iter(zip(at, shape, strict=True))
@@ -95,17 +103,62 @@ def _inside(keys: Sequence[Any], at: Indices, shape: Sequence[int], x: Any, outs
         if rest != ZERO:
             tests.append((rest, (1,), 0))
         found.append(place)
-    form: Form = Place(x, tuple(found))
-    for i, ends, inside in reversed(tests):
+    form = inside(tuple(found))
+    for i, ends, number in reversed(tests):
         parts = [outside] * (len(ends) + 1)
-        parts[inside] = form
+        parts[number] = form
         form = Piecewise(i, ends, tuple(parts))
     return form
 
 
 def _slice_set(eqn: Eqn, at: Indices) -> Form:
     base, value = eqn.ins
-    return _inside(eqn.params["key"], at, base.shape, value, Place(base, at))
+    old = Place(base, at)
+    return _inside(eqn.params["key"], at, base.shape, lambda i: Place(value, i), old)
+
+
+def _slice_add(eqn: Eqn, at: Indices) -> Form:
+    base, value = eqn.ins
+    return _with_part(Place(base, at), value, eqn.params["key"], at, base.shape)
+
+
+def _with_part(old: Form, value: Any, key: slices.Key, at: Indices, shape: Sequence[int]) -> Form:
+    """Add a value to what a key chooses."""
+    return _inside(key, at, shape, lambda i: Added(old, Place(value, i)), old)
+
+
+def _scatter_all(eqn: Eqn, at: Indices) -> Form | None:
+    base, *args = eqn.ins
+    form: Form = Place(base, at)
+    for write, (*_, value), params in windows.split(args, eqn.params["entries"]):
+        if write is not slices.slice_add_p:
+            return None
+        form = _with_part(form, value, params["key"], at, base.shape)
+    return form
+
+
+def _gather(eqn: Eqn, at: Indices) -> Form:
+    (x, indices), numbers = eqn.ins, eqn.params["dimension_numbers"]
+    offset, _, mapped, batching, index_batching = numbers
+    sizes, mode = eqn.params["slice_sizes"], eqn.params["mode"]
+    examples = tuple([i for d, i in enumerate(at) if d not in offset])
+    kept = dict(zip(indexing.windows(len(x.shape), numbers), [at[d] for d in offset], strict=True))
+    found, tests = [], []
+    for d, n in enumerate(x.shape):
+        index, high = kept.get(d, ZERO), n - sizes[d]
+        if d in mapped:
+            place = (*examples, Index(mapped.index(d)))
+            index = index + of(Loaded(indices, place, high))
+            tests.append((of(Loaded(indices, place, high + 1, -1)), (0, high + 1)))
+        elif d in batching:
+            index = index + examples[index_batching[batching.index(d)]]
+        found.append(index)
+    form: Form = Place(x, tuple(found))
+    if mode == "fill":
+        lost = Filled(filler(x.dtype, eqn.params["fill_value"]))
+        for index, ends in reversed(tests):
+            form = Piecewise(index, ends, (lost, form, lost))
+    return form
 
 
 def _dynamic_slice(eqn: Eqn, at: Indices) -> Form:
@@ -155,6 +208,9 @@ FORMS: Forms = {
     creation.iota_p: lambda eqn, at: Counted(at[eqn.params["dimension"]]),
     slices.slice_p: _slice,
     slices.slice_set_p: _slice_set,
+    slices.slice_add_p: _slice_add,
+    windows.scatter_all_p: _scatter_all,
+    indexing.gather_p: _gather,
     shapes.concatenate_p: _concatenate,
     shapes.pad_p: _pad,
     windows.dynamic_slice_p: _dynamic_slice,

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from arrayport.core import dtypes
 from arrayport.core.program import Eqn
 from arrayport.ops import slices, windows
 from arrayport.passes.forms import Folded, Form
-from arrayport.passes.fuse import lanes_of
+from arrayport.passes.fuse import axes_over, lanes_of
 from arrayport.passes.indices import Indices
 from arrayport_backends.ndarray.forms import FORMS, pointwise
 from arrayport_backends.ndarray.kernels import Kernel, Rows
 from arrayport_backends.ndarray.scalars import DTYPES
 
+COVERING = 4  # an update of more than this part of the base goes through all of it
 PARTS = 16  # operands from which joining is left to the library
 MOVES = frozenset({"select", "convert_element_type", "neg", "abs", "real", "imag", "complex"})
 FEW = frozenset({"add", "sub", "mul", "max", "min", "eq", "ne", "lt", "le", "gt", "ge", "square"})
 SOME = frozenset({"div", "sqrt", "rsqrt", "clamp", "floor", "ceil", "round", "sign", "is_finite"})
-UPDATES = frozenset({slices.slice_set_p, windows.dynamic_update_slice_p})
+UPDATES = frozenset(
+    {slices.slice_set_p, slices.slice_add_p, windows.dynamic_update_slice_p, windows.scatter_all_p}
+)
 
 
 class KernelLanguage:
@@ -36,6 +41,12 @@ class KernelLanguage:
         row = self.rows.get(eqn.prim)
         return isinstance(row, Kernel) and row.scalar is not None
 
+    def fusable(self, eqn: Eqn) -> bool:
+        """Whether kernels can compute an equation."""
+        if len(eqn.outs) != 1 or any(0 in a.shape for a in (*eqn.ins, *eqn.outs)):
+            return False
+        return self.form(eqn, axes_over(eqn.outs[0].shape)) is not None
+
     def form(self, eqn: Eqn, at: Indices) -> Form | None:
         """Say how an element of the answer is made; None if only a library call makes it."""
         if any(a.dtype not in DTYPES for a in (*eqn.ins, *eqn.outs)):
@@ -45,7 +56,7 @@ class KernelLanguage:
             return pointwise(eqn, at) if self.elementwise(eqn) else None
         if len(eqn.ins) > PARTS:
             return None
-        if eqn.prim in UPDATES and lanes_of(eqn.outs[0].shape):
+        if eqn.prim in UPDATES and lanes_of(eqn.outs[0].shape) and not _covers(eqn):
             return None  # in place it is quicker
         form = rule(eqn, at)
         if isinstance(form, Folded) and not _folds(form, eqn):
@@ -60,6 +71,12 @@ class KernelLanguage:
         if name in MOVES or name in FEW:
             return 1
         return 4 if name in SOME else 20
+
+
+def _covers(eqn: Eqn) -> bool:
+    """Whether an update writes so much that going through the whole base costs no more."""
+    base, *parts = eqn.ins
+    return sum(prod(a.shape) for a in parts) * COVERING >= prod(base.shape)
 
 
 def _folds(form: Folded, eqn: Eqn) -> bool:

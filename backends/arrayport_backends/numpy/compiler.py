@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from math import prod
 from typing import Any
 
-from arrayport.core.program import Atom, Eqn, Program
-from arrayport.passes.fuse import Nest, axes_over, fuse
+from arrayport.control.checkpoint import checkpoint_p
+from arrayport.control.custom_batching import custom_vmap_p
+from arrayport.control.custom_jvp import custom_jvp_p
+from arrayport.control.custom_vjp import custom_vjp_p
+from arrayport.control.jit import jit_p
+from arrayport.core.primitive import Primitive
+from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
+from arrayport.passes.fuse import Nest, fuse
+from arrayport.passes.inline import inline
+from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.executor import Compiled, Executor
-from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.numpy import llvm
 from arrayport_backends.numpy.codegen.entry import Entry, builtin
-from arrayport_backends.numpy.codegen.segments import Segment
+from arrayport_backends.numpy.codegen.loops import HOLDERS
+from arrayport_backends.numpy.codegen.segments import Translation, Unit, code_of
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 
@@ -23,13 +31,23 @@ CALL = 1_000
 INSTRUCTION = 0.3
 COMPILING = 10_000_000
 
+HELD: Mapping[Primitive, str] = {
+    jit_p: "program",
+    custom_vmap_p: "program",
+    custom_jvp_p: "fun",
+    custom_vjp_p: "fun",
+}
+
 
 class NumpyExecutor(Executor):
     """An executor that is interpreted until machine code has become worth making."""
 
+    def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
+        self.language = backend.language
+        super().__init__(backend, program, owned)
+
     def plan(self, program: Program) -> None:
         super().plan(program)
-        self.language = KernelLanguage(self.backend.rows)
         if llvm.available():
             self.warm = int(COMPILING / max(self.price(program), 1))
 
@@ -37,41 +55,56 @@ class NumpyExecutor(Executor):
         """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
         total = 0.0
         for eqn in program.eqns:
-            if self.fusable(eqn):
+            if self.language.fusable(eqn):
                 size = max(prod(a.shape) for a in (*eqn.ins, *eqn.outs))
                 total += CALL + INSTRUCTION * size * max(self.language.cost(eqn), 1)
+            for inner in inner_programs(eqn.params):
+                total += self.price(inner) * eqn.params.get("length", 1)
         return total
 
-    def fusable(self, eqn: Eqn) -> bool:
-        """Whether kernels can compute an equation."""
-        shapes = [a.shape for a in (*eqn.ins, *eqn.outs)]
-        if len(eqn.outs) != 1 or any(0 in shape for shape in shapes):
-            return False
-        return self.language.form(eqn, axes_over(eqn.outs[0].shape)) is not None
-
     def compiled(self) -> Callable[..., list[Any]]:
-        if llvm.available() and any(map(self.fusable, self.program.eqns)):
-            super().plan(compiled(self.program, self.language))
-            (step, *more), outs = self.steps, self.outs
-            if not more and step.outs == tuple(outs) and step.ins == tuple(range(self.n_ins)):
-                return step.kernel
+        if llvm.available():
+            program = compiled(self.program, self)
+            super().plan(program)
+            if len(self.steps) == 1 and isinstance(program.eqns[0].prim, Compiled):
+                (step,) = self.steps
+                if step.outs == tuple(self.outs) and step.ins == tuple(range(self.n_ins)):
+                    return step.kernel
         return super().compiled()
 
+    def prepare(self, program: Program) -> Program:
+        def prepared() -> Program:
+            found = super(NumpyExecutor, self).prepare(inline(program, run))
+            return inline(found, self.run_again)
 
-def compiled(program: Program, language: KernelLanguage) -> Program:
-    """The Program with its nests as compiled equations."""
+        return program.derive(("prepared", self.backend), prepared)  # type: ignore[no-any-return]
+
+    def run_again(self, eqn: Eqn) -> Program | None:
+        """What an equation runs that is not to share results with what is around it."""
+        return self.prepare(eqn.params["program"]) if eqn.prim is checkpoint_p else None
+
+
+def run(eqn: Eqn) -> Program | None:
+    """The Program that an equation just runs."""
+    held = eqn.params.get(HELD.get(eqn.prim, ""))
+    return held if isinstance(held, Program) else None
+
+
+def compiled(program: Program, executor: NumpyExecutor) -> Program:
+    """The Program with its nests and loops as compiled equations."""
+    language = executor.language
     units = fuse(program, language)
-    calls = {id(u) for u in units}
-    eqns: dict[Atom, Eqn] = {eqn.outs[0]: eqn for eqn in program.eqns if id(eqn) not in calls}
-    stored = {v for unit in units if isinstance(unit, Nest) for v in unit.stored}
-    code = Code(program.ins, eqns, stored, language)
+    code = code_of(program, units, language)
     made: list[Eqn] = []
     wanted: set[Atom] = set(program.outs)
-    groups = [list(group) for _, group in groupby(units, lambda u: isinstance(u, Nest))]
-    for group in reversed(groups):
-        nests = [u for u in group if isinstance(u, Nest)]
-        if nests:
-            made.append(segment_equation(nests, code, wanted))
+    probe = translation(executor)
+    groups = [
+        (native, list(group))
+        for native, group in groupby(units, lambda u: isinstance(u, Nest) or probe.native(u))
+    ]
+    for native, group in reversed(groups):
+        if native:
+            made.append(segment_equation(group, code, wanted, translation(executor)))
         else:
             made += [u for u in reversed(group) if isinstance(u, Eqn)]
         for u in group:
@@ -79,11 +112,15 @@ def compiled(program: Program, language: KernelLanguage) -> Program:
     return Program(program.ins, reversed(made), program.outs)
 
 
-def segment_equation(nests: Sequence[Nest], code: Code, wanted: set[Atom]) -> Eqn:
-    """An equation that runs nests as one function."""
-    module = ir.Module()
-    segment = Segment(module, nests, code, wanted)
-    entry = Entry(module, segment)
-    library = llvm.load(llvm.assemble(str(module)), ("entry", "segment", "table"))
-    run = builtin(library, entry.dtypes, [a.dtype for a in segment.ins])
-    return Eqn(Compiled(run), tuple(segment.ins), {}, tuple(segment.outs))  # type: ignore[arg-type]
+def translation(executor: NumpyExecutor) -> Translation:
+    """A module to be filled."""
+    return Translation(ir.Module(), executor.language, HOLDERS, executor.prepare)
+
+
+def segment_equation(units: Sequence[Unit], code: Code, wanted: set[Atom], t: Translation) -> Eqn:
+    """An equation that runs units as one function."""
+    segment = t.segment(units, code, wanted)
+    entry = Entry(t.module, segment)
+    library = llvm.load(llvm.assemble(str(t.module)), ("entry", "segment", "table"))
+    run = builtin(library, entry.dtypes, [a.dtype for a in segment.reads])
+    return Eqn(Compiled(run), tuple(segment.reads), {}, tuple(segment.stores))  # type: ignore[arg-type]

@@ -16,8 +16,8 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.program import Atom, Var
 from arrayport_backends.ndarray.scalars import DType
-from arrayport_backends.numpy.codegen.nests import room
-from arrayport_backends.numpy.codegen.segments import Segment
+from arrayport_backends.numpy.codegen.emitters import room
+from arrayport_backends.numpy.codegen.segments import Part
 from arrayport_backends.numpy.llvm import Library, ir
 
 ARRAY_API = "_ARRAY_API"
@@ -48,8 +48,8 @@ class Entry:
     function's `self`.
     """
 
-    def __init__(self, module: Any, segment: Segment) -> None:
-        ins, outs, long = segment.ins, segment.outs, segment.cost > LONG
+    def __init__(self, module: Any, segment: Part) -> None:
+        ins, outs, long = segment.reads, segment.stores, segment.cost > LONG
         scratch = [Var((segment.scratch,), dtypes.uint8)] if segment.scratch else []
         self.dtypes = list(dict.fromkeys(v.dtype for v in (*outs, *scratch)))
         self.pointer, self.word = ir.PointerType(), ir.IntType(64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
@@ -16,15 +15,8 @@ from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
 from arrayport.passes.indices import Axis, Index, Indices, Shape, flat, of
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
-from arrayport_backends.numpy.codegen.values import (
-    COMBINE,
-    WORD,
-    Body,
-    Code,
-    Survey,
-    Values,
-    folded,
-)
+from arrayport_backends.numpy.codegen.emitters import Emitter, room
+from arrayport_backends.numpy.codegen.values import COMBINE, Body, Code, Survey, folded
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
 PIECES = 27  # copies of the body, one for each way its choices can fall
@@ -78,7 +70,7 @@ def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
     return Target(var, var.shape, None)
 
 
-class NestEmitter:
+class NestEmitter(Emitter):
     """Emits one nest as a function of the pointers to what it reads and then what it stores."""
 
     def __init__(self, module: Any, name: str, nest: Nest, code: Code) -> None:
@@ -86,22 +78,15 @@ class NestEmitter:
         self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
         self.body = Body(code, set(nest.stored))
         self.reads, self.ranges = self.survey()
-        pointers = [*self.reads, *nest.stored]
-        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * len(pointers))
-        self.function = ir.Function(module, kind, name)
-        self.function.linkage = "internal"
-        self.function.attributes.add("nounwind")
-        for arg in self.function.args:
+        super().__init__(module, name, self.body, len(self.reads) + len(nest.stored))
+        args = self.function.args
+        for arg in args:
             arg.add_attribute("noalias")
-        self.outputs = dict(zip(nest.stored, self.function.args[len(self.reads) :], strict=True))
-        self.body.buffers.update(zip(self.reads, self.function.args, strict=False))
-        self.entry = ir.IRBuilder(self.function.append_basic_block("entry"))
-        start = self.function.append_basic_block("start")
-        self.b = LLVMBuilder(ir.IRBuilder(start))
-        self.values = Values(self.body, self.b)
+        self.function.attributes.add("noinline" if nest.lanes else "alwaysinline")
+        self.outputs = dict(zip(nest.stored, args[len(self.reads) :], strict=True))
+        self.body.buffers.update(zip(self.reads, args, strict=False))
         self.emit()
-        self.b.ir.ret_void()
-        self.entry.branch(start)
+        self.end()
 
     # ---- what is read, and where choices change
 
@@ -125,30 +110,7 @@ class NestEmitter:
         atom = t.var if t.fold is None else t.fold.place.atom
         return [Place(atom, at) for at in t.spaces(lanes)]
 
-    # ---- loops
-
-    @contextmanager
-    def loop(self, low: int, end: int) -> Iterator[Index]:
-        """A loop, or nothing but its body if that runs once."""
-        if end - low == 1:
-            with self.values.scope():
-                yield Index(low)
-            return
-        b, word = self.b.ir, ir.IntType(WORD)
-        before, block = b.block, self.function.append_basic_block("loop")
-        b.branch(block)
-        b.position_at_end(block)
-        counter = b.phi(word)
-        counter.add_incoming(word(low), before)
-        axis = Axis(end, low)
-        self.values.axes[axis] = counter
-        with self.values.scope():
-            yield of(axis)
-        following = b.add(counter, word(1), flags=("nuw", "nsw"))
-        counter.add_incoming(following, b.block)
-        after = self.function.append_basic_block("after")
-        b.cbranch(b.icmp_signed("==", following, word(end)), after, block)
-        b.position_at_end(after)
+    # ---- loops over lanes
 
     def over(self, order: Sequence[int], lanes: dict[int, Index]) -> Iterator[dict[int, Index]]:
         """Loops over these lanes, piece by piece, and inside them the body, once for each piece."""
@@ -371,12 +333,3 @@ class Sum:
 def corrected(b: LLVMBuilder, total: Scalar, lost: Scalar) -> Scalar:
     """A total with what it lost, where it is finite."""
     return b.select(b.abs(total) < float("inf"), total + lost, total)
-
-
-def room(b: Any, kind: Any, count: int, align: int = 0) -> Any:
-    """A pointer to room on the stack for some values of a type."""
-    made = b.alloca(ir.ArrayType(kind, count))
-    if align:
-        made.align = align
-    made.type = ir.PointerType()  # llvmlite gives allocations pointers of the older, typed kind
-    return made

@@ -1,75 +1,255 @@
-"""Segments: nests that run one after another as one function, and the memory between them."""
+"""Segments: nests and loops that run one after another, and the memory between them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from arrayport.core.program import Atom, Var
-from arrayport.passes.fuse import Nest
-from arrayport_backends.numpy.codegen.nests import NestEmitter, room
+from arrayport.core.primitive import Primitive
+from arrayport.core.program import Atom, Eqn, Literal, Program, inner_programs
+from arrayport.passes.fuse import Nest, fuse
+from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport_backends.ndarray.scalars import DTYPES
+from arrayport_backends.ndarray.writes import WRITES, combines
+from arrayport_backends.numpy.codegen.emitters import room
+from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 
 ON_STACK = 1024  # bytes up to which a value between nests is on the stack
 LINE = 64  # bytes to which the others are aligned
+KEPT = 65_536  # bytes of the largest constant that is part of the code
+
+Unit = Nest | Eqn
 
 
-class Segment:
-    """One function of the pointers to what is read, what is stored for others, and scratch."""
+@dataclass(frozen=True)
+class Part:
+    """A function of the pointers to what it reads, what it stores and, if it needs any, scratch.
+
+    What it stores may be in the buffer of `base`, which it then overwrites. `inplace`: numbers of
+    the operands that must be in the buffers of the answers of the same rank among those owned.
+    """
+
+    function: Any
+    reads: Sequence[Atom]
+    stores: Sequence[Atom]
+    scratch: int = 0
+    cost: float = 0
+    base: Atom | None = None
+    inplace: frozenset[int] = frozenset()
+
+
+class Translation:
+    """One module in the making, and how equations that hold Programs become loops in it."""
 
     def __init__(
         self,
         module: Any,
-        nests: Sequence[Nest],
-        code: Code,
-        wanted: set[Atom],
+        language: KernelLanguage,
+        holders: Mapping[Primitive, Callable[[Translation, Eqn], Part]],
+        prepare: Callable[[Program], Program],
     ) -> None:
-        emitted = [NestEmitter(module, f"nest{i}", nest, code) for i, nest in enumerate(nests)]
-        made = dict.fromkeys(v for nest in nests for v in nest.stored)
-        read = dict.fromkeys(a for e in emitted for a in e.reads if a not in made)
-        given = [a for a in code.ins if a in read]
-        self.ins: list[Atom] = list(dict.fromkeys([*given, *read]))
-        self.outs: list[Var] = [v for v in made if v in wanted]
-        self.cost = sum(nest.cost * prod(nest.lanes) for nest in nests)
-        between = [v for v in made if v not in wanted]
-        large = [v for v in between if nbytes(v) > ON_STACK]
-        spans = self.spans(large, emitted, nests)
-        self.scratch, offsets = packed([nbytes(v) for v in large], spans)
-        count = len(self.ins) + len(self.outs) + (self.scratch > 0)
-        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * count)
-        self.function = ir.Function(module, kind, "segment")
-        b = ir.IRBuilder(self.function.append_basic_block("entry"))
-        pointers: dict[Atom, Any] = dict(
-            zip([*self.ins, *self.outs], self.function.args, strict=False)
-        )
-        for v in between:
-            if nbytes(v) <= ON_STACK:
-                pointers[v] = room(b, ir.IntType(8), nbytes(v), LINE)
-        for v, offset in zip(large, offsets, strict=True):
-            pointers[v] = b.gep(
-                self.function.args[-1],
-                [ir.IntType(64)(offset)],
-                inbounds=True,
-                source_etype=ir.IntType(8),
-            )
-        for e, nest in zip(emitted, nests, strict=True):
-            b.call(e.function, [pointers[a] for a in (*e.reads, *nest.stored)])
-        b.ret_void()
+        self.module = module
+        self.language = language
+        self.holders = holders
+        self.prepare = prepare
 
-    def spans(
-        self, values: Sequence[Atom], emitted: Sequence[NestEmitter], nests: Sequence[Nest]
-    ) -> list[tuple[int, int]]:
-        """From which nest to which each value is needed."""
-        first: dict[Atom, int] = {v: i for i, nest in enumerate(nests) for v in nest.stored}
-        last = {a: i for i, e in enumerate(emitted) for a in e.reads}
-        return [(first[v], last.get(v, first[v])) for v in values]
+    def name(self, what: str) -> str:
+        """Give a name that the module does not have."""
+        return str(self.module.get_unique_name(what))
+
+    def native(self, eqn: Eqn) -> bool:
+        """Whether an equation that holds Programs becomes code, with all that they hold."""
+        sound = all(a.dtype in DTYPES and 0 not in a.shape for a in (*eqn.ins, *eqn.outs))
+        if eqn.prim in WRITES:
+            return sound and combines(eqn)
+        return (
+            eqn.prim in self.holders and sound and all(map(self.whole, inner_programs(eqn.params)))
+        )
+
+    def whole(self, program: Program) -> bool:
+        """Whether all of a Program becomes code."""
+        return bool(
+            program.derive(("native", self.language), lambda: [self.translatable(program)])[0]
+        )
+
+    def translatable(self, program: Program) -> bool:
+        """The same, not looked up."""
+        program = self.prepare(program)
+        kept = [a for eqn in program.eqns for a in eqn.ins if type(a) is Literal]
+        kept += [a for a in program.outs if type(a) is Literal]
+        return all(nbytes(a) <= KEPT for a in kept) and all(
+            self.language.fusable(eqn) or self.native(eqn) for eqn in program.eqns
+        )
+
+    def function(self, what: str, count: int) -> tuple[Any, Any]:
+        """A function of some pointers, and what builds it."""
+        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * count)
+        function = ir.Function(self.module, kind, self.name(what))
+        function.linkage = "internal"
+        return function, ir.IRBuilder(function.append_basic_block("entry"))
+
+    def part(self, unit: Unit, code: Code) -> Part:
+        """The function of a nest or a loop."""
+        if isinstance(unit, Eqn):
+            return self.holders[unit.prim](self, unit)
+        emitted = NestEmitter(self.module, self.name("nest"), unit, code)
+        return Part(emitted.function, emitted.reads, unit.stored, 0, unit.cost * prod(unit.lanes))
+
+    def procedure(self, program: Program, owned: Mapping[int, int] | None = None) -> Part:
+        """A whole Program as a function.
+
+        `owned`: inputs that may be overwritten, each only by one output, by their numbers.
+        """
+        program = self.prepare(program)
+        units = fuse(program, self.language)
+        code = code_of(program, units, self.language)
+        made = {v for u in units for v in stored(u)}
+        first = {a: i for i, a in reversed(list(enumerate(program.outs))) if a in made}
+        parts = [self.part(u, code) for u in units]
+        n = len(program.ins)
+        pairs: dict[Atom, Atom] = {
+            program.ins[k]: program.outs[j] for k, j in (owned or {}).items()
+        }
+        sharing = Sharing(parts, set(program.outs), pairs)
+        inplace = [k for k, j in (owned or {}).items() if program.ins[k] in sharing.taken]
+        memory = Memory(parts, set(first), sharing)
+        function, b = self.function("program", n + len(program.outs) + (memory.size > 0))
+        function.attributes.add("alwaysinline")
+        pointers: dict[Atom, Any] = dict(zip(program.ins, function.args, strict=False))
+        results = function.args[n : n + len(program.outs)]
+        pointers.update({a: results[i] for a, i in first.items()})
+        for a in [a for p in parts for a in p.reads] + list(program.outs):
+            if type(a) is Literal:
+                pointers[a] = self.constant(a)
+        memory.run(b, pointers, function.args[-1])
+        for i, a in enumerate(program.outs):
+            if first.get(a) != i:
+                copy(b, results[i], pointers[a], nbytes(a))
+        b.ret_void()
+        cost = sum(p.cost for p in parts)
+        return Part(
+            function, program.ins, program.outs, memory.size, cost, inplace=frozenset(inplace)
+        )
+
+    def segment(self, units: Sequence[Unit], code: Code, wanted: set[Atom]) -> Part:
+        """Units as the function that the outside calls."""
+        parts = [self.part(u, code) for u in units]
+        made = dict.fromkeys(a for p in parts for a in p.stores)
+        read = dict.fromkeys(a for p in parts for a in p.reads if a not in made)
+        ins = list(dict.fromkeys([*[a for a in code.ins if a in read], *read]))
+        outs = [v for v in made if v in wanted]
+        memory = Memory(parts, set(outs), Sharing(parts, set(outs), {}))
+        function, b = self.function("segment", len(ins) + len(outs) + (memory.size > 0))
+        function.linkage = ""
+        pointers = dict(zip([*ins, *outs], function.args, strict=False))
+        memory.run(b, pointers, function.args[-1])
+        b.ret_void()
+        return Part(function, ins, outs, memory.size, sum(p.cost for p in parts))
+
+    def constant(self, a: Literal) -> Any:
+        """A pointer to a constant."""
+        raw = a.value.raw.tobytes()
+        data = ir.GlobalVariable(
+            self.module, ir.ArrayType(ir.IntType(8), len(raw)), self.name("constant")
+        )
+        data.initializer = ir.Constant(data.value_type, bytearray(raw))
+        data.global_constant, data.linkage, data.align = True, "internal", LINE
+        data.type = ir.PointerType()  # as in `room`
+        return data
+
+
+class Sharing:
+    """Which updates write into their base's buffer: where nothing reads the base after them."""
+
+    def __init__(
+        self, parts: Sequence[Part], outside: set[Atom], owned: Mapping[Atom, Atom]
+    ) -> None:
+        self.taken: set[Atom] = set()  # owned values that are overwritten
+        made = {v for p in parts for v in p.stores}
+        last = {a: i for i, p in enumerate(parts) for a in p.reads}
+        # From the last update backwards: which buffer its answer goes to is known by then.
+        self.homes: dict[Atom, Atom] = {}  # a base, and the value whose buffer it is in
+        for i, p in reversed(list(enumerate(parts))):
+            base = p.base
+            if base is None or last[base] != i or base in outside:
+                continue
+            (answer,) = p.stores
+            home = self.homes.get(answer, answer)
+            if base in made:
+                self.homes[base] = home
+            elif owned.get(base) is home:
+                self.taken.add(base)
+
+
+class Memory:
+    """Where values between parts are: small ones on the stack, the others in one buffer."""
+
+    def __init__(self, parts: Sequence[Part], outside: set[Atom], sharing: Sharing) -> None:
+        self.parts = parts
+        self.homes = sharing.homes
+        self.between = [
+            v for p in parts for v in p.stores if v not in outside and v not in self.homes
+        ]
+        large = [v for v in self.between if nbytes(v) > ON_STACK]
+        spans: dict[Atom, list[int]] = {}
+        for i, p in enumerate(parts):
+            for a in (*p.reads, *p.stores):
+                spans.setdefault(self.homes.get(a, a), []).append(i)
+        whole = [(min(spans[v]), max(spans[v])) for v in large]
+        end, offsets = packed([nbytes(v) for v in large], whole)
+        self.offsets = dict(zip(large, offsets, strict=True))
+        self.end = end
+        self.size = end + max((p.scratch for p in parts), default=0)
+
+    def run(self, b: Any, pointers: dict[Atom, Any], scratch: Any) -> None:
+        """Call the parts in order."""
+        for v in self.between:
+            if v in self.offsets:
+                pointers[v] = shifted(b, scratch, self.offsets[v])
+            else:
+                pointers[v] = room(b, ir.IntType(8), nbytes(v), LINE)
+        pointers.update({base: pointers[home] for base, home in self.homes.items()})
+        rest = shifted(b, scratch, self.end) if self.size > self.end else None
+        for p in self.parts:
+            own = [rest] if p.scratch else []
+            b.call(p.function, [*[pointers[a] for a in (*p.reads, *p.stores)], *own])
+
+
+def stored(unit: Unit) -> Sequence[Atom]:
+    """What a unit makes."""
+    return unit.stored if isinstance(unit, Nest) else unit.outs
+
+
+def code_of(program: Program, units: Sequence[Unit], language: KernelLanguage) -> Code:
+    """What the nests among the units may compute."""
+    calls = {id(u) for u in units}
+    eqns: dict[Atom, Eqn] = {eqn.outs[0]: eqn for eqn in program.eqns if id(eqn) not in calls}
+    return Code(program.ins, eqns, {v for u in units for v in stored(u)}, language)
 
 
 def nbytes(a: Atom) -> int:
     """The bytes of a value."""
     return prod(a.shape) * a.dtype.itemsize
+
+
+def shifted(b: Any, pointer: Any, offset: Any) -> Any:
+    """A pointer some bytes further on."""
+    if isinstance(offset, int):
+        offset = ir.IntType(64)(offset)
+    return b.gep(pointer, [offset], inbounds=True, source_etype=ir.IntType(8))
+
+
+def copy(b: Any, to: Any, source: Any, count: int) -> None:
+    """Copy bytes between places that are apart or the same."""
+    pointer, word = ir.PointerType(), ir.IntType(64)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, word, ir.IntType(1)])
+    name = "llvm.memcpy.p0.p0.i64"
+    function = b.module.globals.get(name) or ir.Function(b.module, kind, name)
+    b.call(function, [to, source, word(count), ir.IntType(1)(0)])
 
 
 def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int, list[int]]:

@@ -10,6 +10,7 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.core.program import Atom, Eqn, Literal
 from arrayport.passes.forms import (
+    Added,
     Counted,
     Filled,
     Folded,
@@ -93,6 +94,11 @@ def decided(form: Form | None) -> Form | None:
     return form
 
 
+def parts(form: Added) -> list[Form]:
+    """The two forms that are added."""
+    return [part for half in (form.left, form.right) if (part := decided(half)) is not None]
+
+
 def unfolded(form: Folded) -> list[Place]:
     """The elements that a reduction of short axes combines."""
     ranges = [range(a.low, a.end) for a in form.axes]
@@ -146,6 +152,8 @@ class Survey:
             return unfolded(form)
         if isinstance(form, Counted):
             return loads((form.index,))
+        if isinstance(form, Added):
+            return [q for part in parts(form) for q in self.needs(part)]
         if isinstance(form, Piecewise):
             self.note(form)
             inner = [decided(part) for part in form.parts]
@@ -215,6 +223,8 @@ class Values:
                 return unfolded(form)
             case Piecewise(index):
                 return loads((index,))
+            case Added():
+                return [q for part in parts(form) for q in self.needs(place, part)]
             case Counted(index):
                 return loads((index,))
             case _:
@@ -246,6 +256,9 @@ class Values:
                 return folded(b, combine, xs, atom.dtype)
             case Piecewise():
                 return self.chosen(place, form)
+            case Added():
+                left, right = (self.made(place, part) for part in parts(form))
+                return b.add(left, right)
 
     def chosen(self, place: Place, form: Piecewise) -> Scalar:
         """An element whose place only a run can tell: a branch."""
@@ -311,18 +324,18 @@ class Values:
                     found = b.udiv(self.code(index), word(by))
                 case Remainder(index, by):
                     found = b.urem(self.code(index), word(by))
-                case Loaded(atom, at, high):
-                    found = self.limited(self.value(Place(atom, at)), high)
+                case Loaded(atom, at, high, low):
+                    found = self.limited(self.value(Place(atom, at)), low, high)
             self.codes[term] = found
         return found
 
-    def limited(self, x: Scalar, high: int) -> Any:
-        """An integer as an index from 0 to `high`."""
+    def limited(self, x: Scalar, low: int, high: int) -> Any:
+        """An integer as an index from `low` to `high`."""
         b = self.builder
         if x.dtype == dtypes.uint64:
             return b.minimum(x, high).code
         x = b.convert(x, dtypes.int64)
-        return b.maximum(b.minimum(x, high), 0).code
+        return b.maximum(b.minimum(x, high), low).code
 
     def number(self, index: Index, dtype: Any) -> Scalar:
         """An index as a value of a dtype: counts that a small one cannot hold wrap around."""

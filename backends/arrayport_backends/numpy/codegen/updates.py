@@ -1,0 +1,64 @@
+"""Updates: functions that write parts of a base, in place where it may go."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from math import prod
+from typing import Any
+
+from arrayport.core import dtypes
+from arrayport.core.program import Eqn
+from arrayport.passes.indices import flat
+from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport_backends.ndarray.scalars import HALVES
+from arrayport_backends.ndarray.writes import WRITES, Write, update_of
+from arrayport_backends.numpy.codegen.emitters import Emitter
+from arrayport_backends.numpy.codegen.segments import Part, Translation, copy, nbytes
+from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code
+from arrayport_backends.numpy.llvm import ir
+
+
+class UpdateEmitter(Emitter):
+    """Emits a function of the pointers to the operands, the base first, and the answer.
+
+    The base may be in the answer's own buffer; else it is copied first.
+    """
+
+    def __init__(self, module: Any, name: str, eqn: Eqn, language: KernelLanguage) -> None:
+        body = Body(Code((), {}, (), language), ())
+        super().__init__(module, name, body, len(eqn.ins) + 1)
+        base, *others, out = self.function.args
+        for arg in (*others, out):
+            arg.add_attribute("noalias")
+        body.buffers.update(zip(eqn.ins[1:], others, strict=True))
+        b, word = self.b.ir, ir.IntType(WORD)
+        apart = b.icmp_unsigned("!=", b.ptrtoint(base, word), b.ptrtoint(out, word))
+        with b.if_then(apart):
+            copy(b, out, base, nbytes(eqn.outs[0]))
+        with ExitStack() as blocks:
+            at = tuple([blocks.enter_context(self.loop(0, n)) for n in update_of(eqn).shape])
+            self.write(WRITES[eqn.prim](eqn, at), eqn, out, blocks)
+        self.end()
+
+    def write(self, w: Write, eqn: Eqn, out: Any, blocks: ExitStack) -> None:
+        """Write one element, if it is to be."""
+        b, v = self.b, self.values
+        for index, end in w.tests:
+            inside = b.ir.icmp_unsigned("<", v.code(index), ir.IntType(WORD)(end))
+            blocks.enter_context(b.ir.if_then(inside))
+        (answer,) = eqn.outs
+        place = v.at(out, flat(w.target, answer.shape), answer.dtype)
+        new = v.value(w.source)
+        if w.combine:
+            wide = dtypes.float32 if answer.dtype in HALVES else answer.dtype
+            old = b.cast(b.load(place, answer.dtype), wide)
+            new = b.cast(COMBINE[w.combine](b, old, b.cast(new, wide)), answer.dtype)
+        b.store(place, new)
+
+
+def update(t: Translation, eqn: Eqn) -> Part:
+    """An update as a part, whose base may go."""
+    emitted = UpdateEmitter(t.module, t.name("update"), eqn, t.language)
+    size = prod(update_of(eqn).shape)
+    base = eqn.ins[0] if eqn.ins[0] not in eqn.ins[1:] else None
+    return Part(emitted.function, eqn.ins, eqn.outs, 0, 10 * size, base)
