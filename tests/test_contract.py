@@ -13,7 +13,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import errors, lax
-from arrayport.core.contract import CONTRACT, Scope, rows
+from arrayport.core.contract import CONTRACT, Scope, markdown, rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -53,6 +53,11 @@ def test_functions_exist():
             if found is None:
                 missing.append((row.key, path))
     assert missing == []
+
+
+def test_the_page_is_current():
+    page = Path(__file__).parents[1] / "docs" / "contract.md"
+    assert page.read_text("utf-8") == markdown() + "\n", "write it anew: its head says how"
 
 
 def test_rows_are_found_by_function(capsys):

@@ -476,3 +476,36 @@ def contract(name: str = "") -> None:
     found = rows(name)
     text = "\n".join(map(str, found)) or f"the contract has no row about {name!r}"
     print(text)  # noqa: T201 - it is asked to print
+
+
+HEAD = """# The contract
+
+What backends could differ in, and what arrayport does on all of them: `ap.contract(name)` prints
+what touches one function. Each section is a row of `arrayport/core/contract.py`, and a test named
+`test_` and the row's key in `tests/test_contract*.py`, run eagerly and under `jit`.
+
+A row holds *everywhere*; or on our *own engines*, NumPy and CuPy, and then it says what JAX does;
+or it is *static*: on every backend, for what is known when the code is traced.
+
+This page is written by `python -c "import arrayport.core.contract as c; print(c.markdown())"`.
+"""
+
+
+def markdown() -> str:
+    """Give the whole contract as docs/contract.md holds it."""
+    return "\n".join([HEAD, *map(_section, CONTRACT)]).rstrip()
+
+
+def _section(row: Row) -> str:
+    scope = row.scope.value + (f"; on JAX: {row.on_jax}" if row.on_jax else "")
+    lines = [
+        f"## {row.key}",
+        "",
+        f"* case: {row.behaviour}",
+        f"* value: {row.value}",
+        f"* authority: {row.authority.value}: {row.reason}",
+        f"* scope: {scope}",
+        f"* functions: {', '.join(f'`{name}`' for name in row.functions)}",
+        "",
+    ]
+    return "\n".join(lines)
