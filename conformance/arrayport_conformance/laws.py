@@ -31,7 +31,7 @@ from arrayport.core.tree import tree_flatten, tree_leaves, tree_map, tree_unflat
 from arrayport.passes.fold import fold
 from arrayport.passes.prune import prune
 from arrayport.passes.share import share
-from arrayport_conformance.agreement import Ulps, compare
+from arrayport.testing.agreement import Ulps, compare
 from arrayport_conformance.catalogue.rows import Call, Made, Operand, Row, fill
 
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 1e30, -1e30)

@@ -21,7 +21,7 @@ from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.errors import ArrayportError, NotDifferentiableError
 from arrayport.core.program import Program, inner_programs
-from arrayport_conformance.agreement import Tolerance, Ulps, compare
+from arrayport.testing.agreement import Tolerance, Ulps, compare
 
 ULPS = 64  # of a program without a TOLERANCE of its own
 KINDS = ("eager", "jit", "grad", "jit(grad)")

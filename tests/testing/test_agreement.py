@@ -5,7 +5,8 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from arrayport_conformance.agreement import Tolerance, Ulps, compare, largest_ulps, ulps
+
+from arrayport.testing.agreement import Tolerance, Ulps, compare, largest_ulps, ulps
 
 
 @pytest.mark.parametrize(

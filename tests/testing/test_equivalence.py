@@ -1,0 +1,108 @@
+"""Equivalence finds what differs, shrinks it, and prints a program that shows it again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport import testing
+from arrayport.testing import equivalence, strategies
+
+NAMES = ["numpy", "cupy-sim"]
+
+
+def smoother(x, y):
+    return {"sum": anp.tanh(x) + y, "size": x.size}
+
+
+def differs(x):
+    """Is wrong on one backend, for numbers above 3/4."""
+    wrong = not isinstance(x, ap.core.array.Tracer) and x.device.backend == "cupy-sim"
+    return anp.where(x > 0.75, x * 2, x) if wrong else x
+
+
+def branches(x):
+    """Is another function while it is traced."""
+    return x * 0 if isinstance(x, ap.core.array.Tracer) else x * 1
+
+
+def test_what_is_equivalent_passes():
+    shapes = strategies.mutually_broadcastable(2)
+    pair = shapes.flatmap(
+        lambda s: equivalence.st.tuples(*[strategies.arrays("float32", shape) for shape in s])
+    )
+    testing.assert_equivalent(lambda xy: smoother(*xy), pair, on=NAMES, max_examples=15)
+    whole = strategies.dtypes("integral", "bool")
+    testing.assert_equivalent(lambda x: anp.sum(x, -1), strategies.arrays(whole, (2, 3)), on=NAMES)
+
+
+def test_static_arguments_stay_as_they_are():
+    numbers = equivalence.st.integers(0, 3)
+    matrices = strategies.arrays(shape=(2, 2))
+    testing.assert_equivalent(anp.roll, matrices, numbers, on=NAMES, max_examples=10)
+    testing.assert_equivalent(anp.zeros, numbers, on=NAMES, max_examples=5)
+
+
+@pytest.mark.parametrize(
+    ("function", "law", "says"),
+    [(differs, "value", "cupy-sim"), (branches, "jit", "ulp"), (branches, "vmap", "ulp")],
+)
+def test_a_failure_is_shrunk_to_a_program(function, law, says):
+    strategy = strategies.arrays(shape=strategies.shapes(min_dims=1))
+    with pytest.raises(AssertionError, match=says) as caught:
+        testing.assert_equivalent(function, strategy, on=NAMES, laws=[law])
+    program = str(caught.value).partition("\n\n")[2]
+    args = next(line for line in program.splitlines() if line.startswith("args = "))
+    assert ".reshape((1,))" in args
+    with pytest.raises(AssertionError, match=says):
+        _run(program, function)
+
+
+def _run(program, function):
+    """Run a program whose import of the function is answered here: tests are no package."""
+    lines = [line for line in program.splitlines() if not line.startswith("from test_")]
+    lines = [line for line in lines if not line.startswith(("f = ", f"from {function.__module__}"))]
+    exec("\n".join(lines), {"f": function})  # noqa: S102 - the program is what is tested
+
+
+def test_gradients_are_compared(monkeypatch):
+    seen = []
+    kept = equivalence._gradient
+    monkeypatch.setattr(equivalence, "_gradient", lambda f, a: seen.append(a) or kept(f, a))
+    testing.check_equivalent(anp.sin, [np.float32([0.5])], "grad", "cupy-sim")
+    assert len(seen) == 3  # one to see whether there is any, then two to compare
+    testing.check_equivalent(anp.sin, [np.float32([np.inf])], "grad", "cupy-sim")
+    testing.check_equivalent(anp.argmax, [np.float32([1, 2])], "grad", "cupy-sim")
+    assert len(seen) == 3
+
+
+def test_arguments_are_written_to_the_last_bit():
+    args = (
+        np.array([[1 / 3, -0.0], [np.nan, -np.inf]]),
+        np.array(complex(np.nan, -np.inf), np.complex64),
+        np.array([1.5], "bfloat16"),
+        {"a": [np.array(True), 2, "x"]},
+        np.zeros((0, 2), np.int8),
+    )
+    names = {"np": np, "inf": np.inf, "nan": np.nan}
+    again = eval(equivalence._literal(args), names)  # noqa: S307 - it is what is tested
+    for x, y in zip(args[:3], again[:3], strict=True):
+        assert (x.dtype, x.shape, x.tobytes()) == (y.dtype, y.shape, y.tobytes())
+    assert again[3]["a"][0].dtype == bool
+    assert again[3]["a"][1:] == [2, "x"]
+    assert again[4].shape == (0, 2)
+
+
+def test_wrong_laws_are_named():
+    with pytest.raises(ValueError, match="'vjp' is unknown"):
+        testing.assert_equivalent(anp.sin, strategies.arrays(), laws=["vjp"])
+
+
+def test_traces_are_counted():
+    f = ap.jit(testing.assert_max_traces(lambda x: x + 1, 1))
+    for _ in range(3):
+        f(anp.zeros(2))
+    with pytest.raises(AssertionError, match="traced 2 times"):
+        f(anp.zeros(3))
