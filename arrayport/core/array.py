@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core import hooks
+from arrayport.core import dtypes, hooks
 from arrayport.core.at import IndexUpdateHelper
 from arrayport.core.errors import (
     ConcretizationTypeError,
@@ -32,7 +32,8 @@ class Aval(NamedTuple):
     weak: bool = False
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{','.join(map(str, self.shape))}]{'*' if self.weak else ''}"
+        shape = ",".join(map(str, self.shape))
+        return f"{dtypes.name(self.dtype)}[{shape}]{'*' if self.weak else ''}"
 
 
 def aval_of(x: Any) -> Aval:
@@ -64,7 +65,8 @@ class Array(Methods):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Element type, a NumPy dtype."""
-        return self.raw.dtype
+        own = self.raw.dtype
+        return own if isinstance(own, np.dtype) else dtypes.key  # else JAX's, of typed keys
 
     @property
     def ndim(self) -> int:
@@ -264,11 +266,15 @@ class Array(Methods):
         return format(self.item(), spec) if spec else str(self)
 
     def __str__(self) -> str:
-        return repr(self) if _traced(self) else str(self.__array__())
+        plain = _traced(self) or dtypes.is_key(self.dtype)
+        return repr(self) if plain else str(self.__array__())
 
     def __repr__(self) -> str:
         if _traced(self):
             return f"Array<{aval_of(self)}>"
+        if dtypes.is_key(self.dtype):
+            words = self.__array__()["threefry2x32"]
+            return f"Array({self.shape}, dtype={dtypes.name(self.dtype)}) overlaying:\n{words}"
         about = f"dtype={self.dtype}{', weak_type=True' if self.weak else ''})"
         if not self.size:
             return f"Array([], shape={self.shape}, {about}"

@@ -49,6 +49,7 @@ float6_e2m3fn: DType = np.dtype(ml_dtypes.float6_e2m3fn)
 float6_e3m2fn: DType = np.dtype(ml_dtypes.float6_e3m2fn)
 float4_e2m1fn: DType = np.dtype(ml_dtypes.float4_e2m1fn)
 float0: DType = np.dtype([("float0", np.void, 0)])  # of tangents that are always zero: integers'
+key: DType = np.dtype([("threefry2x32", np.uint32, (2,))])  # of typed random keys
 
 # Which of these there are is for the release of ml_dtypes to say.
 ONE_BIT: Mapping[DType, str] = MappingProxyType(
@@ -107,7 +108,10 @@ def _canonical(dtype: Any, wide: bool) -> DType:
     # A number would be found in the cache under an equal number of another type.
     if dtype is None or isinstance(dtype, np.generic):
         raise TypeError
-    known = np.dtype(_held(dtype))
+    known = _held(dtype)
+    if is_key(known):
+        return key
+    known = np.dtype(known)
     if known not in _KINDS:
         raise TypeError
     # Drops the metadata that an equal dtype may carry.
@@ -119,6 +123,14 @@ def _held(dtype: Any) -> Any:
     """Return the dtype of an array or of a scalar type that names one, else `dtype`."""
     attribute = getattr(dtype, "dtype", None)
     return attribute if isinstance(attribute, np.dtype) else dtype
+
+
+def no_number() -> TypeError:
+    """Make the error for a typed key where a number is needed."""
+    return TypeError(
+        "a typed random key is no number: draw with it by arrayport.random, or take its words by "
+        "arrayport.random.key_data"
+    )
 
 
 def _refusal(dtype: Any) -> TypeError:
@@ -148,8 +160,22 @@ def default_complex() -> DType:
     return complex128 if x64() else complex64
 
 
+def is_key(dtype: Any) -> bool:
+    """Return whether `dtype` is that of typed random keys, ours or JAX's."""
+    return dtype == key or str(dtype).startswith("key<")
+
+
+def name(dtype: Any) -> str:
+    """Return what a dtype is called; that of keys as JAX calls it.
+
+    >>> name(key)
+    'key<fry>'
+    """
+    return "key<fry>" if dtype == key else str(dtype)
+
+
 def kind(dtype: Any) -> str:
-    """Return 'b', 'i', 'u', 'f' or 'c': the category, narrow types included.
+    """Return 'b', 'i', 'u', 'f' or 'c': the category, narrow types included; 'k' for keys.
 
     >>> kind(bfloat16), kind(int4)
     ('f', 'i')
@@ -157,7 +183,7 @@ def kind(dtype: Any) -> str:
     try:
         return _KINDS[dtype]
     except (KeyError, TypeError):
-        return _KINDS[canonicalize(dtype)]
+        return "k" if is_key(dtype) else _KINDS[canonicalize(dtype)]
 
 
 def is_integer(dtype: Any) -> bool:
@@ -201,6 +227,14 @@ _CATEGORIES: dict[str, type[np.generic]] = {
 }
 
 
+class extended(np.generic):  # noqa: N801 - named as NumPy's scalar types are
+    """The category of element types that are no numbers. Source: ``jax.dtypes.extended``."""
+
+
+class prng_key(extended):  # noqa: N801 - named as NumPy's scalar types are
+    """The category of typed random keys. Source: ``jax.dtypes.prng_key``."""
+
+
 def issubdtype(dtype: Any, category: Any) -> bool:
     """Return whether `dtype` is `category`, or belongs to the abstract NumPy type `category`.
 
@@ -209,6 +243,8 @@ def issubdtype(dtype: Any, category: Any) -> bool:
     >>> issubdtype("bfloat16", np.floating)
     True
     """
+    if category in (extended, prng_key) or is_key(dtype):
+        return is_key(dtype) and category in (extended, prng_key, np.generic, dtype)
     if category in _ABSTRACT and dtype not in _ABSTRACT:
         # A dtype that is not supported here still has its place in NumPy's hierarchy.
         with contextlib.suppress(TypeError):
@@ -294,6 +330,8 @@ def _join(nodes: set[Any], wide: bool) -> Any:
 @functools.cache
 def _result(pairs: tuple[tuple[Any, bool], ...], wide: bool) -> tuple[DType, bool]:
     known = [(_canonical(dtype, wide), weak) for dtype, weak in pairs]
+    if (key, False) in known:
+        raise no_number()
     if all(weak for _, weak in known):
         dtype = _join({dtype for dtype, _ in known}, wide)
         return _canonical(_WEAK_DTYPES.get(dtype, dtype), wide), dtype != bool_

@@ -96,21 +96,30 @@ def seed_key(seed: Any) -> Array:
     return stack_last([convert(high, dtypes.uint32), convert(x, dtypes.uint32)])
 
 
-def check_key(key: Any, name: str) -> Array:
-    """Give a key as an Array: uint32 of shape (2,), else TypeError or ValueError with the cure."""
-    need = f"{name} needs a key, a uint32 array of shape (2,) such as random.PRNGKey(0) gives"
-    if not hasattr(key, "dtype") or not hasattr(key, "shape"):
-        raise TypeError(f"{need}, not {key!r}")
-    if key.dtype != dtypes.uint32 or key.shape[-1:] != (2,):
-        if str(key.dtype).startswith("key<"):
-            raise TypeError(f"{need}, not a typed key: take its bits by jax.random.key_data(key)")
-        raise TypeError(f"{need}, not {key.dtype} of shape {key.shape}")
-    if len(key.shape) > 1:
-        raise ValueError(
-            f"{name} takes a single key, but got an array of them, of shape {key.shape}: "
-            "use vmap to map over keys"
-        )
-    return lift(key)
+def _unwrapped(_size: int, xs: Sequence[Array], dims: Sequence[int], /) -> tuple[Array, int]:
+    return random_unwrap_p.bind(move_axis(xs[0], dims[0], 0)), 0
+
+
+def _wrapped(_size: int, xs: Sequence[Array], dims: Sequence[int], /) -> tuple[Array, int]:
+    return random_wrap_p.bind(move_axis(xs[0], dims[0], 0)), 0
+
+
+NO_NUMBER = "a key is no number"
+# Typed keys: an element type of two words.
+random_wrap_p = Primitive(
+    "random_wrap",
+    lambda words: Aval(words.shape[:-1], dtypes.key),
+    _wrapped,
+    keeps_weak=False,
+    not_differentiable=NO_NUMBER,
+)
+random_unwrap_p = Primitive(
+    "random_unwrap",
+    lambda keys: Aval((*keys.shape, 2), dtypes.uint32),
+    _unwrapped,
+    keeps_weak=False,
+    not_differentiable=NO_NUMBER,
+)
 
 
 def _hash(key: Array, high: Array, low: Array) -> list[Array]:

@@ -24,6 +24,8 @@ def convert(x: Array, dtype: np.dtype[Any], weak: bool = False) -> Array:
     """Cast an Array: floats saturate when they become integers, NaN becomes 0."""
     if x.dtype == dtype and x.weak == weak:
         return x
+    if (x.dtype.kind == "V" or dtype.kind == "V") and dtypes.key in (x.dtype, dtype):
+        raise dtypes.no_number()
     params = {"dtype": dtype, "weak": weak}
     if weak and neutral(x) and is_staging() is EVAL:
         return backends.get("numpy").execute(convert_p, (x,), params)

@@ -9,7 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.random import key_data, wrap_key_data
 
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device
 from arrayport.core.primitive import ERRORS, Callback, Holder, Primitive, params_key
@@ -48,7 +50,7 @@ class JaxBackend(Backend):
         except ERRORS:
             prim.abstract(*args, **params)  # says what is wrong with the operands, if anything
             raise
-        return [wrap(raw) for raw in out] if prim.many else Array(out, out.weak_type)
+        return [wrap(raw) for raw in out] if prim.many else wrap(out)
 
     def lowered(self, prim: Primitive) -> Callable[..., Any]:
         """Give the kernel of a primitive, for arrays and numbers; rank 0 meets any other rank."""
@@ -85,13 +87,16 @@ class JaxBackend(Backend):
 
     def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
         """Copy a host array: JAX would share its memory where it can."""
-        copied = jnp.array(host)
+        words = dtypes.is_key(host.dtype)
+        copied = wrap_key_data(jnp.asarray(host["threefry2x32"])) if words else jnp.array(host)
         return copied if device is None else jax.device_put(copied, self.place(device))
 
     def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:
         """Give the values on the host, read-only; a tracer raises TracerArrayConversionError."""
         if isinstance(raw, jax.core.Tracer):
             raise not_numpy(raw)
+        if RAW[type(raw)] and dtypes.is_key(raw.dtype):
+            return np.array(key_data(raw)).view(dtypes.key)[..., 0]
         return np.asarray(raw)
 
     def concrete(self, raw: Any) -> Any:
@@ -120,4 +125,4 @@ class JaxBackend(Backend):
 
     def weak(self, raw: Any) -> bool:
         """Whether JAX says that the dtype is weak."""
-        return raw.weak_type
+        return getattr(raw, "weak_type", False)  # typed keys have none

@@ -42,7 +42,7 @@ def is_array(x: Any) -> bool:
 
 def wrap(raw: Any) -> Any:
     """Make an Array of a raw JAX value; anything else stays as it is."""
-    return Array(raw, raw.weak_type) if RAW[type(raw)] else raw
+    return Array(raw, getattr(raw, "weak_type", False)) if RAW[type(raw)] else raw
 
 
 def bare(x: Any) -> Any:
@@ -177,7 +177,7 @@ def encode(x: Any) -> Any:
 def decode(x: Any) -> Any:
     """Undo `encode`, on whichever side of JAX."""
     if RAW[type(x)]:
-        return Array(x, x.weak_type)
+        return Array(x, getattr(x, "weak_type", False))
     return x.value if type(x) is Raw else x
 
 

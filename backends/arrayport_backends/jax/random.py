@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax.extend.random import threefry2x32_p as hash_p
 
-from arrayport.ops.random import fma_p, quick_erf_inv_p, threefry2x32_p
+from arrayport.ops.random import (
+    fma_p,
+    quick_erf_inv_p,
+    random_unwrap_p,
+    random_wrap_p,
+    threefry2x32_p,
+)
 
 
 @jax.jit
@@ -32,4 +39,6 @@ ROWS = {
     threefry2x32_p: threefry2x32,
     fma_p: fma,
     quick_erf_inv_p: jax.lax.erf_inv,
+    random_wrap_p: partial(jax.random.wrap_key_data, impl="threefry2x32"),
+    random_unwrap_p: jax.random.key_data,
 }

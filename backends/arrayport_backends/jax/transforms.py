@@ -143,7 +143,7 @@ def _caller(jitted: Function, arguments: Arguments) -> Function:
             if len(args) == 1 and type(x := args[0]) is Array and type(raw := x.raw) is not ndarray:
                 out = jitted(raw)
                 if type(out) is type(raw):
-                    return Array(out, out.weak_type)
+                    return Array(out, getattr(out, "weak_type", False))
             else:
                 out = jitted(*[encode(a) for a in args])
             return decode(out)

@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from arrayport.core import dtypes
 from arrayport.ops.promotion import common_shape
-from arrayport.ops.random import fma_p, quick_erf_inv_p, threefry2x32_p
+from arrayport.ops.random import (
+    fma_p,
+    quick_erf_inv_p,
+    random_unwrap_p,
+    random_wrap_p,
+    threefry2x32_p,
+)
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -238,8 +245,20 @@ def _polynomial(w: Any, centre: float, coefficients: Sequence[float]) -> Any:
     return value + rest[-1]
 
 
+def random_wrap(lib: Lib, words: Any) -> Any:
+    """See pairs of words as keys."""
+    return lib.xp.ascontiguousarray(words).view(dtypes.key).reshape(words.shape[:-1])
+
+
+def random_unwrap(lib: Lib, keys: Any) -> Any:
+    """See keys as pairs of words."""
+    return lib.xp.ascontiguousarray(keys).view(dtypes.uint32).reshape((*keys.shape, 2))
+
+
 ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32),
+    random_wrap_p: Kernel(random_wrap, view=True),
+    random_unwrap_p: Kernel(random_unwrap, view=True),
     fma_p: Kernel(fma),
     quick_erf_inv_p: Kernel(quick_erf_inv),
 }

@@ -28,6 +28,16 @@ EXCLUDED: Mapping[str, str] = {
         "numpy.unsignedinteger",
     ),
     **_for(
+        "it draws by rejection, as random.gamma does: tests/random/test_distributions.py",
+        "random.ball random.beta random.binomial random.chisquare random.dirichlet random.f "
+        "random.generalized_normal random.loggamma random.multinomial random.t",
+    ),
+    **_for(
+        "it takes or gives typed keys, which are no numbers: tests/random/test_keys.py",
+        "random.Key random.clone random.key random.key_data random.key_dtype random.key_impl "
+        "random.wrap_key_data",
+    ),
+    **_for(
         "it answers about dtypes or shapes, in Python: tests/core/test_dtypes.py",
         "numpy.broadcast_shapes numpy.can_cast numpy.iscomplexobj numpy.isdtype numpy.isrealobj "
         "numpy.einsum_path numpy.isscalar numpy.issubdtype numpy.iterable numpy.ndim "
