@@ -7,12 +7,14 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.ops.bits import clz
 from arrayport.ops.elementwise import abs as magnitude
-from arrayport.ops.elementwise import exp, log1p, power, select, sign, sqrt, tan
-from arrayport.ops.elementwise import log as logarithm
-from arrayport.random.arguments import bound, floating, no_sharding, parameters
+from arrayport.ops.elementwise import exp, exp2, log, log1p, power, select, sign, sqrt, tan
+from arrayport.ops.slices import static_slice
+from arrayport.ops.structure import convert, full_like
+from arrayport.random.arguments import Shape, bound, floating, no_sharding, parameters, shape_of
 from arrayport.random.keys import one_key
-from arrayport.random.uniforms import uniform
+from arrayport.random.uniforms import bits, uniform
 
 __all__ = [
     "cauchy",
@@ -35,13 +37,45 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
     """Draw from the standard Gumbel distribution. Source: ``jax.random.gumbel``.
 
-    Raises ValueError for a mode other than "low".
+    `mode`: "low" (the default), or "high" or "highest", for a tail that is finer at twice the cost.
+    Raises ValueError for another.
     """
-    if mode not in {None, "low"}:
-        raise ValueError(f"gumbel: mode {mode!r} is not available, only 'low'")
     found = floating(dtype, "gumbel")
-    tiny = dtypes.finfo(found).tiny
-    return -logarithm(-logarithm(uniform(key, shape, found, tiny, 1)))
+    size = shape_of(shape)
+    if mode in {None, "low"}:
+        return -log(-log(uniform(key, size, found, float(dtypes.finfo(found).tiny), 1.0)))
+    if mode not in {"high", "highest"}:
+        raise ValueError(f"gumbel: mode must be 'low', 'high' or 'highest', not {mode!r}")
+    if mode == "highest" and found == dtypes.float32:
+        below, small = _fixed_point(key, size)
+        return -log(select(small, -log1p(-below), -log(below)))
+    first, second = _halves(uniform(key, (2, *size), found))
+    digits = dtypes.finfo(found).nmant
+    least = max(2.0 ** -(2 * digits + 1), float(dtypes.finfo(found).tiny))
+    fine = first + (2.0**-digits * second + least)
+    return -log(-log1p(-select(first >= 0.5, first, fine)))
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    rest = tuple((0, n, 1) for n in x.shape[1:])
+    return static_slice(x, (0, *rest)), static_slice(x, (1, *rest))
+
+
+def _fixed_point(key: Any, shape: Shape) -> tuple[Array, Array]:
+    """Draw 64 bits below 1; give what is nearer, them or what they lack of 1, and which."""
+    high, low = _halves(bits(key, (2, *shape), "uint32"))
+    small = high < 2**31
+    low_rest = ~low + 1
+    high = select(small, high, ~high + convert(low_rest == 0, dtypes.uint32))
+    low = select(small, low, low_rest)
+    none = high == 0
+    zeros = clz(select(none, low, high))
+    shifted = select(none, low << zeros, high << zeros | low >> (32 - zeros))
+    leading = convert(shifted >> 8, dtypes.float32)
+    places = convert(zeros, dtypes.float32) + select(
+        none, full_like(leading, 32), full_like(leading, 0)
+    )
+    return leading * exp2(-places - 24), small
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
@@ -65,7 +99,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
     no_sharding(out_sharding, "logistic")
     found = floating(dtype, "logistic")
     u = uniform(key, shape, found, float(dtypes.finfo(found).tiny), 1.0)
-    return logarithm(u) - log1p(-u)
+    return log(u) - log1p(-u)
 
 
 def pareto(
@@ -87,7 +121,7 @@ def rayleigh(
     key = one_key(key, "rayleigh")
     found = floating(dtype, "rayleigh")
     size, (width,) = parameters("rayleigh", key, shape, found, scale)
-    return width * sqrt(logarithm(uniform(key, size, found)) * -2)
+    return width * sqrt(log(uniform(key, size, found)) * -2)
 
 
 def triangular(
