@@ -13,6 +13,8 @@ from arrayport.ops.structure import constant
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats.supports import nothing, quantile, shifted, within
 
+__all__ = ["cdf", "logpmf", "pmf", "ppf"]
+
 
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
     """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.bernoulli.logpmf``."""

@@ -10,6 +10,8 @@ from arrayport.ops.special import betaln, xlog1py, xlogy
 from arrayport.scipy.special.gammas import betainc
 from arrayport.scipy.stats.supports import between, nothing, standard, within
 
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+
 
 def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.beta.logpdf``."""

@@ -9,6 +9,8 @@ from arrayport.ops.elementwise import exp, log1p
 from arrayport.ops.special import betaln
 from arrayport.scipy.stats.supports import nothing, shifted, within
 
+__all__ = ["logpmf", "pmf"]
+
 
 def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
     """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.betabinom.logpmf``."""

@@ -11,6 +11,8 @@ from arrayport.ops.structure import constant
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats.supports import quantile, standard, within
 
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
+
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.cauchy.logpdf``."""

@@ -8,6 +8,8 @@ from arrayport.core.array import Array
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats import gamma
 
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+
 
 def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.chi2.logpdf``."""

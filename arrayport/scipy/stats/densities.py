@@ -24,6 +24,8 @@ from arrayport.ops.structure import reduce_sum, reshape
 from arrayport.scipy.exponentials import logsumexp
 from arrayport.scipy.special.errors import ndtr
 
+__all__ = ["gaussian_kde"]
+
 
 @register_pytree_node_class
 class gaussian_kde:  # noqa: N801 - SciPy's name

@@ -13,6 +13,8 @@ from arrayport.ops.special import lgamma, xlogy
 from arrayport.ops.structure import reduce_sum, reshape
 from arrayport.scipy.stats.supports import nothing, within
 
+__all__ = ["logpdf", "pdf"]
+
 
 def logpdf(x: Any, alpha: Any) -> Array:
     """Give the logarithm of the density at x, of shape (k, ...), or (k - 1, ...) without its last.

@@ -9,6 +9,8 @@ from arrayport.ops.elementwise import exp, log
 from arrayport.ops.special import igamma, igammac, lgamma, xlogy
 from arrayport.scipy.stats.supports import above, nothing, standard, within
 
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+
 
 def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.gamma.logpdf``."""

@@ -9,6 +9,8 @@ from arrayport.ops.elementwise import abs, exp, log, select
 from arrayport.ops.special import igammac, lgamma
 from arrayport.scipy.arguments import floats
 
+__all__ = ["cdf", "logpdf", "pdf"]
+
 
 def logpdf(x: Any, beta: Any) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.gennorm.logpdf``."""

@@ -9,6 +9,8 @@ from arrayport.ops.elementwise import exp, log
 from arrayport.ops.special import xlog1py
 from arrayport.scipy.stats.supports import nothing, shifted, within
 
+__all__ = ["logpmf", "pmf"]
+
 
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
     """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.geom.logpmf``."""

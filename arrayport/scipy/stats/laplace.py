@@ -8,6 +8,8 @@ from arrayport.core.array import Array
 from arrayport.ops.elementwise import abs, exp, log, select
 from arrayport.scipy.stats.supports import standard
 
+__all__ = ["cdf", "logpdf", "pdf"]
+
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.laplace.logpdf``."""

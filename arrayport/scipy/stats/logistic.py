@@ -12,6 +12,8 @@ from arrayport.ops.special import logit
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats.supports import standard
 
+__all__ = ["cdf", "isf", "logpdf", "pdf", "ppf", "sf"]
+
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.logistic.logpdf``."""

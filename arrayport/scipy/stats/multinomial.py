@@ -12,6 +12,8 @@ from arrayport.ops.promotion import promote_inexact
 from arrayport.ops.special import lgamma, xlogy
 from arrayport.scipy.stats.supports import nothing
 
+__all__ = ["logpmf", "pmf"]
+
 
 def logpmf(x: Any, n: Any, p: Any) -> Array:
     """Give the logarithm of the probability of counts x, of shape (..., k), which add up to n.

@@ -13,6 +13,8 @@ from arrayport.ops.linalg import cholesky, triangular_solve
 from arrayport.ops.promotion import common_shape, promote_inexact
 from arrayport.ops.structure import broadcast_to
 
+__all__ = ["logpdf", "pdf"]
+
 
 def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Array:
     """Give the logarithm of the density at x, of shape (..., n).

@@ -13,6 +13,8 @@ from arrayport.scipy.arguments import floats
 from arrayport.scipy.special.errors import ndtr
 from arrayport.scipy.stats.supports import standard
 
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
+
 HALF_LOG = ln(2 * pi) / 2
 
 

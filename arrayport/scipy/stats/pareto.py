@@ -10,6 +10,8 @@ from arrayport.scipy.arguments import floats
 from arrayport.scipy.exponentials import log1mexp
 from arrayport.scipy.stats.supports import above, between, nothing, quantile, standard, within
 
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
+
 
 def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.pareto.logpdf``."""

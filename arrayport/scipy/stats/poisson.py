@@ -14,6 +14,8 @@ from arrayport.ops.structure import constant, reduce_sum, reshape
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats.supports import nothing, shifted, within
 
+__all__ = ["cdf", "entropy", "logpmf", "pmf"]
+
 LARGE = 100  # means beyond which a series is exact to 1e-11
 TERMS = 256  # probabilities that are not negligible up to that mean
 

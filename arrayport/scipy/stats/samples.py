@@ -23,6 +23,8 @@ from arrayport.ops.shapes import concatenate
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import constant, convert, reshape
 
+__all__ = ["ModeResult", "mode", "rankdata", "sem"]
+
 POLICIES = ("propagate", "omit", "raise")
 METHODS = ("average", "min", "max", "dense", "ordinal")
 

@@ -10,6 +10,8 @@ from arrayport.ops.special import betaln
 from arrayport.ops.structure import constant
 from arrayport.scipy.stats.supports import standard
 
+__all__ = ["logpdf", "pdf"]
+
 
 def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.t.logpdf``.

@@ -13,6 +13,8 @@ from arrayport.ops.structure import constant
 from arrayport.scipy.exponentials import log1mexp
 from arrayport.scipy.stats.supports import nothing, standard
 
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+
 HALF_LOG = ln(2 * pi) / 2
 
 

@@ -9,6 +9,8 @@ from arrayport.ops.elementwise import exp, log
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats.supports import between, nothing, quantile, standard
 
+__all__ = ["cdf", "logpdf", "pdf", "ppf"]
+
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.uniform.logpdf``."""

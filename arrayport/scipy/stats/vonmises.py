@@ -11,6 +11,8 @@ from arrayport.ops.special import bessel_i0e
 from arrayport.ops.structure import constant
 from arrayport.scipy.arguments import floats
 
+__all__ = ["logpdf", "pdf"]
+
 
 def logpdf(x: Any, kappa: Any) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.vonmises.logpdf``.

@@ -11,6 +11,8 @@ from arrayport.ops.structure import constant
 from arrayport.scipy.arguments import floats
 from arrayport.scipy.stats.supports import nothing
 
+__all__ = ["logpdf", "pdf"]
+
 
 def logpdf(x: Any, c: Any) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.wrapcauchy.logpdf``.
