@@ -6,7 +6,6 @@ from math import log as ln
 from math import pi
 from typing import Any
 
-from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.nodes import register_pytree_node_class
 from arrayport.numpy.arguments import arrayed, shape_of
@@ -15,12 +14,12 @@ from arrayport.numpy.linalg import diagonal, inv
 from arrayport.numpy.searching import searchsorted
 from arrayport.numpy.shapes import atleast_2d
 from arrayport.numpy.statistics import cov as covariance_of
-from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import exp, log, minimum, sqrt, square
 from arrayport.ops.linalg import cholesky, triangular_solve
 from arrayport.ops.promotion import inexact, promote_inexact
 from arrayport.ops.reductions import cumsum
 from arrayport.ops.structure import reduce_sum, reshape
+from arrayport.random import normal, split, uniform
 from arrayport.scipy.exponentials import logsumexp
 from arrayport.scipy.special.errors import ndtr
 
@@ -148,16 +147,14 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
     def resample(self, key: Any, shape: Any = ()) -> Array:
         """Draw points from the density: of shape (d, *shape)."""
         size = shape_of(shape)
-        first, second = bits_of.two_keys(bits_of.check_key(key, "resample"))
+        first, second = split(key)
         dtype = self.dataset.dtype
-        place = bits_of.random_fractions(first, size, dtype)
+        place = uniform(first, size, dtype)
         chosen = minimum(
             searchsorted(cumsum(self.weights), reshape(place, (-1,)), side="right"), self.n - 1
         )
-        even = bits_of.random_fractions(second, (self.d, chosen.size), dtype)
-        low = dtypes.finfo(dtype).epsneg - 1  # the float after -1, so that no draw is infinite
-        normal = bits_of.quick_erf_inv(even * (1 - low) + low) * 2**0.5
-        points = self.dataset[:, chosen] + cholesky(self.covariance) @ normal
+        noise = normal(second, (self.d, chosen.size), dtype)
+        points = self.dataset[:, chosen] + cholesky(self.covariance) @ noise
         return reshape(points, (self.d, *size))
 
     def integrate_box(self, low_bounds: Any, high_bounds: Any, maxpts: Any = None) -> Array:
