@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from arrayport_conformance.catalogue.rows import FLOATS, Row, X, case, rows
 
+ENLARGED, SHIFTED = np.array([1.25]), np.array([0.5])
 NHWC = ("NHWC", "HWIO", "NHWC")
 
 ROWS = (
@@ -66,6 +69,24 @@ ROWS = (
         ),
         FLOATS,
         64,
+        of_largest=True,
+    ),
+    Row(
+        "image.resize",
+        (
+            case(X(3, 5), (4, 3), "linear"),
+            case(X(6), (4,), "cubic", antialias=False),
+            case(X(4), (6,), "lanczos3"),
+        ),
+        FLOATS,
+        256,
+        of_largest=True,
+    ),
+    Row(
+        "image.scale_and_translate",
+        (case(X(3, 5), (4, 5), (0,), ENLARGED, SHIFTED, "cubic"),),
+        FLOATS,
+        256,
         of_largest=True,
     ),
     *rows(

@@ -109,6 +109,7 @@ EXCLUDED: Mapping[str, str] = {
         "it describes dimensions, in Python: tests/ops",
         "lax.AccuracyMode lax.ConvDimensionNumbers lax.DotAlgorithm lax.DotAlgorithmPreset "
         "lax.DotDimensionNumbers lax.GatherDimensionNumbers lax.GatherScatterMode lax.Precision "
+        "image.ResizeMethod "
         "lax.RandomAlgorithm lax.RoundingMethod lax.ScatterDimensionNumbers lax.Tolerance "
         "lax.conv_general_permutations lax.conv_general_shape_tuple lax.conv_shape_tuple "
         "lax.conv_transpose_shape_tuple lax.reduce_window_shape_tuple lax.shape_as_value "
