@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arrayport.core import dtypes
-from arrayport.core.dtypes import float0
+from arrayport.core.dtypes import extended, float0, prng_key
 from arrayport.core.errors import TypePromotionError
 from arrayport.core.names import absent
-from arrayport.numpy.scalars import bfloat16, finfo, iinfo, issubdtype, weak_result_type
+from arrayport.numpy.scalars import bfloat16, finfo, iinfo, weak_result_type
+from arrayport.numpy.scalars import issubdtype as belongs
 from arrayport.ops.promotion import lift
 
 __all__ = [
     "TypePromotionError",
     "bfloat16",
     "canonicalize_dtype",
+    "extended",
     "finfo",
     "float0",
     "iinfo",
     "issubdtype",
     "itemsize_bits",
+    "prng_key",
     "result_type",
     "scalar_type_of",
 ]
@@ -39,6 +42,16 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dty
     dtype('float32')
     """
     return dtypes.canonicalize(dtype)
+
+
+def issubdtype(a: Any, b: Any) -> bool:
+    """Answer whether a dtype is, or belongs to, another. Source: ``jax.dtypes.issubdtype``.
+
+    >>> from arrayport import random
+    >>> issubdtype(random.key(0).dtype, prng_key)
+    True
+    """
+    return belongs(a, b)
 
 
 def itemsize_bits(dtype: Any) -> int:

@@ -226,15 +226,15 @@ ge, gt = (
     _binary(elementwise.greater_equal, "ge", "biuf"),
     _binary(elementwise.greater, "gt", "biuf"),
 )
-igamma = _binary(special.igamma, "igamma", "f")
-igamma_grad_a = _binary(special.igamma_grad_a, "igamma_grad_a", "f")
-igammac = _binary(special.igammac, "igammac", "f")
+_igamma = _binary(special.igamma, "igamma", "f")
+_igamma_grad_a = _binary(special.igamma_grad_a, "igamma_grad_a", "f")
+_igammac = _binary(special.igammac, "igammac", "f")
 le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less, "lt", "biuf")
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
 mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
 mulhi = _binary(bits.mulhi, "mulhi", INTEGRAL)
-polygamma = _binary(special.polygamma, "polygamma", "f")
+_polygamma = _binary(special.polygamma, "polygamma", "f")
 random_gamma_grad = _binary(special.random_gamma_grad, "random_gamma_grad", "f")
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
@@ -243,7 +243,7 @@ shift_right_arithmetic = _binary(
 )
 shift_right_logical = _binary(elementwise.shift_right_logical, "shift_right_logical", INTEGRAL)
 complex = _binary(elementwise.complex, "complex", "f")
-zeta = _binary(special.zeta, "zeta", "f")
+_zeta = _binary(special.zeta, "zeta", "f")
 
 
 def div(x: Any, y: Any, /) -> Array:
@@ -314,6 +314,36 @@ def nextafter(x1: Any, x2: Any) -> Array:
     """Give the float after x1 in the direction of x2. Source: ``jax.lax.nextafter``."""
     x, y = _alike((x1, x2), "nextafter")
     return elementwise.nextafter(takes(x, "f", "nextafter"), y)
+
+
+def igamma(a: Any, x: Any) -> Array:
+    """Integrate the gamma density of exponent a up to x. Source: ``jax.lax.igamma``.
+
+    >>> from arrayport import lax
+    >>> lax.igamma(1.0, 0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return _igamma(a, x)
+
+
+def igamma_grad_a(a: Any, x: Any) -> Array:
+    """Give the derivative of `igamma` in a. Source: ``jax.lax.igamma_grad_a``."""
+    return _igamma_grad_a(a, x)
+
+
+def igammac(a: Any, x: Any) -> Array:
+    """Integrate the gamma density of exponent a from x on. Source: ``jax.lax.igammac``."""
+    return _igammac(a, x)
+
+
+def polygamma(m: Any, x: Any) -> Array:
+    """Differentiate digamma m times. Source: ``jax.lax.polygamma``."""
+    return _polygamma(m, x)
+
+
+def zeta(x: Any, q: Any) -> Array:
+    """Sum (k + q) ** -x over k = 0, 1, … Source: ``jax.lax.zeta``."""
+    return _zeta(x, q)
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:

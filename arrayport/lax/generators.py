@@ -15,7 +15,7 @@ __all__ = ["rng_bit_generator", "rng_uniform"]
 def rng_bit_generator(
     key: Any,
     shape: Sequence[int],
-    dtype: Any = "uint32",
+    dtype: Any = np.uint32,
     algorithm: Any = 0,
     *,
     out_sharding: Any = None,

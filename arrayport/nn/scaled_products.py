@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import UnsupportedOnBackendError
@@ -55,7 +57,7 @@ def scaled_dot_general(
     lhs: Any,
     rhs: Any,
     dimension_numbers: Any,
-    preferred_element_type: Any = "float32",
+    preferred_element_type: Any = np.float32,
     configs: Any = None,
     implementation: str | None = None,
 ) -> Array:
@@ -89,7 +91,7 @@ def scaled_matmul(
     rhs: Any,
     lhs_scales: Any,
     rhs_scales: Any,
-    preferred_element_type: Any = "float32",
+    preferred_element_type: Any = np.float32,
 ) -> Array:
     """Multiply (B, M, K) with (B, N, K) to (B, M, N), each block along K times its scale.
 

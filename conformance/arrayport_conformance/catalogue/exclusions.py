@@ -126,7 +126,8 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "JAX's name of what is about dtypes, trees or annotations, in Python: tests/test_faces.py",
-        "dlpack.is_supported_dtype dtypes.bfloat16 dtypes.canonicalize_dtype dtypes.finfo "
+        "dlpack.is_supported_dtype dtypes.bfloat16 dtypes.canonicalize_dtype dtypes.extended "
+        "dtypes.finfo dtypes.prng_key "
         "dtypes.iinfo dtypes.issubdtype dtypes.itemsize_bits dtypes.result_type "
         "dtypes.scalar_type_of flatten_util.ravel_pytree",
     ),
