@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from arrayport.core.array import Array
 from arrayport.core.errors import UnsupportedOnBackendError
 from arrayport.transforms.engines import run_on_engine
