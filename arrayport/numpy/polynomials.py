@@ -13,10 +13,11 @@ from arrayport.numpy.creation import eye
 from arrayport.numpy.joins import concatenate, stack
 from arrayport.numpy.linalg import eigvals, inv, lstsq
 from arrayport.numpy.products import matmul, outer, tensordot
-from arrayport.numpy.reductions import sum
+from arrayport.numpy.reductions import argmax, sum
+from arrayport.numpy.searching import argsort
 from arrayport.numpy.selecting import trim_zeros
-from arrayport.numpy.shapes import atleast_1d, flip
-from arrayport.ops.elementwise import conj, power, sqrt, square
+from arrayport.numpy.shapes import atleast_1d, flip, roll
+from arrayport.ops.elementwise import abs, conj, not_equal, power, select, sqrt, square
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.promotion import inexact, promote_dtypes, promote_inexact
 from arrayport.ops.shapes import pad
@@ -190,7 +191,8 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     """Find the roots of a polynomial, complex and in no order, as eigenvalues of its companion.
 
     `strip_zeros` drops zeros in front and takes those at the back for roots: that needs known
-    values, and raises ConcretizationTypeError for traced ones. Source: ``jax.numpy.roots``.
+    values, and raises ConcretizationTypeError for traced ones. Without it there is a NaN for each
+    zero in front. Source: ``jax.numpy.roots``.
 
     >>> import arrayport.numpy as anp
     >>> anp.sort(anp.roots(anp.array([1.0, -3.0, 2.0])).real).round(4)
@@ -199,17 +201,21 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     (x,) = promote_inexact((atleast_1d(p),), "roots")
     if len(x.shape) != 1 or not x.size:
         raise ValueError(f"roots takes a vector of coefficients, not shape {x.shape}")
-    at_zero = 0
-    if strip_zeros:
-        x = trim_zeros(x, "f")
-        inside = trim_zeros(x, "b")
-        at_zero, x = x.size - inside.size, inside
-    degree = max(x.size - 1, 0)
-    none = full_like(x, 0, (at_zero,)).astype(dtypes.complex_dtype(x.dtype))
-    if not degree:
-        return none
-    companion = eye(degree, k=-1, dtype=x.dtype).at[0].set(-x[1:] / x[0])
-    return concatenate([eigvals(companion), none])
+    if not strip_zeros:
+        leading = argmax(not_equal(x, 0))
+        found = _roots(roll(x, -leading))
+        # Zeros in front stand at the back now, as roots at 0, which are the smallest.
+        found = found[argsort(-abs(found))]
+        return select(np.arange(found.size) < found.size - leading, found, complex(np.nan, np.nan))
+    x = trim_zeros(x, "f")
+    inside = trim_zeros(x, "b")
+    none = full_like(x, 0, (x.size - inside.size,)).astype(dtypes.complex_dtype(x.dtype))
+    return concatenate([_roots(inside), none]) if inside.size > 1 else none
+
+
+def _roots(x: Array) -> Array:
+    """Give the eigenvalues of the companion of a polynomial whose first coefficient is not 0."""
+    return eigvals(eye(x.size - 1, k=-1, dtype=x.dtype).at[0].set(-x[1:] / x[0]))
 
 
 def polyder(p: Any, m: int = 1) -> Array:
