@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.backend import Refusal
 from arrayport.core.primitive import Primitive
-from arrayport_backends.ndarray.scalars import HALVES, Builder, DType, Scalar
+from arrayport_backends.ndarray.scalars import DTYPES, HALVES, Builder, DType, Scalar
 
 WIDE: Mapping[np.dtype[Any], np.dtype[Any]] = {
     **dict.fromkeys(dtypes.NARROW, dtypes.float32),
@@ -49,6 +49,7 @@ class Kernel:
     inplace: Callable[..., Any] | None = None
     # (builder, *scalars, **params): one element's code, of an elementwise primitive; see `emit`.
     scalar: Callable[..., Scalar] | None = None
+    kinds: str = "biufc"  # of the operands that `scalar` takes; see `fuses`
 
     def bind(self, lib: Lib) -> Callable[..., Any]:
         """The kernel as a function of raw arrays of one library."""
@@ -56,21 +57,27 @@ class Kernel:
             return reduce(getattr, self.run.split("."), lib.xp)  # type: ignore[return-value]
         return partial(self.run, lib)
 
-    def emit(self, b: Builder, xs: Sequence[Scalar], dtype: DType, /, **params: Any) -> Scalar:
-        """One element's code, with `dtype` as the answer's: 16-bit floats compute as float32."""
+    def fuses(self, operands: Iterable[DType]) -> bool:
+        """Whether `emit` takes operands of these dtypes."""
+        return self.scalar is not None and all(
+            d in DTYPES and dtypes.kind(d) in self.kinds for d in operands
+        )
+
+    def emit(self, b: Builder, xs: Sequence[Scalar], out: DType, /, **params: Any) -> Scalar:
+        """One element's code, with the answer's dtype: 16-bit floats compute as float32."""
         assert self.scalar is not None
         if self.moves:
             return self.scalar(b, *xs, **params)
         wide = [b.cast(x, dtypes.float32) if x.dtype in HALVES else x for x in xs]
-        return b.cast(self.scalar(b, *wide, **params), dtype)
+        return b.cast(self.scalar(b, *wide, **params), out)
 
 
 Rows = Mapping[Primitive, Kernel | Refusal]
 
 
-def ufunc(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
+def ufunc(name: str, scalar: Callable[..., Scalar] | None = None, kinds: str = "biufc") -> Kernel:
     """A row for an elementwise function that `xp` has under this name and that takes `out=`."""
-    return Kernel(name, ufunc=True, scalar=scalar)
+    return Kernel(name, ufunc=True, scalar=scalar, kinds=kinds)
 
 
 def widened(

@@ -140,12 +140,10 @@ class Builder(ABC):
         """A real constant, which `dtype` holds."""
 
     @abstractmethod
-    def rare(
-        self, suspect: Scalar, slow: Callable[[Builder, Scalar], Scalar], x: Scalar, y: Scalar
-    ) -> Scalar:
-        """y, but slow(b, x) where `suspect` is true: a real branch, so it costs nothing elsewhere.
+    def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
+        """Give y, but slow(b, *xs) where `suspect` holds, by a branch that costs little elsewhere.
 
-        `slow` is a function of a module, whose name is the code's.
+        `slow` is a function of a module, whose name is the code's; y and all xs have one dtype.
         """
 
     @abstractmethod

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from arrayport.ops import special as ops
 from arrayport_backends.ndarray.incomplete_gamma import igamma_grad_a, random_gamma_grad
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+from arrayport_backends.ndarray.mathematics import errors
+from arrayport_backends.ndarray.scalars import Scalar
 
 Raw = Any
 
 
-def special(name: str) -> Kernel:
+def special(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
     """A row for a function of the library's special module."""
-    return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs))
+    return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs), scalar=scalar)
 
 
 def part(name: str, i: int) -> Kernel:
@@ -52,8 +55,8 @@ def logit(lib: Lib, x: Raw) -> Raw:
 
 
 ROWS: Rows = {
-    ops.erf_p: special("erf"),
-    ops.erfc_p: special("erfc"),
+    ops.erf_p: special("erf", errors.erf),
+    ops.erfc_p: special("erfc", errors.erfc),
     ops.erf_inv_p: odd("erfinv"),
     ops.erfc_inv_p: special("erfcinv"),
     ops.erfcx_p: special("erfcx"),

@@ -157,10 +157,29 @@ class LLVMBuilder(Builder):
         nan = self.ir.fcmp_unordered("uno", code, code)
         return self.ir.select(nan, code, self.ir.bitcast(near, ir.FloatType()))
 
-    def rare(
-        self, suspect: Scalar, slow: Callable[[Builder, Scalar], Scalar], x: Scalar, y: Scalar
-    ) -> Scalar:
-        return self.select(suspect, slow(self, x), y)
+    def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
+        name = f"rare_{slow.__name__}_{y.dtype}"
+        if name not in DEFINITIONS:
+            DEFINITIONS[name] = _definition(name, slow, y.dtype, len(xs))
+        if name not in self.ir.module.globals:
+            kind = register(y.dtype)
+            self._declare_forms(name, [register(suspect.dtype), *[kind] * len(xs), kind])
+        codes = [v.code for v in (suspect, *xs, y)]
+        return Scalar(y.dtype, self.ir.call(self.ir.module.globals[name], codes), self)
+
+    def _declare_forms(self, name: str, kinds: list[Any]) -> None:
+        """Declare a rare case's forms, and keep them until loops are vectorised."""
+        module = self.ir.module
+        declared = ir.Function(module, ir.FunctionType(kinds[-1], kinds), name)
+        forms = []
+        for n in LANES:
+            vectors = [ir.VectorType(kind, n) for kind in kinds]
+            forms.append(ir.Function(module, ir.FunctionType(vectors[-1], vectors), f"{name}_{n}"))
+        variants = ",".join(f"_ZGV_LLVM_N{n}{'v' * len(kinds)}_{name}({name}_{n})" for n in LANES)
+        for attribute in (*PURE, f'"vector-function-abi-variant"="{variants}"'):
+            set.add(declared.attributes, attribute)  # its own `add` knows few
+        kept = ir.ArrayType(forms[0].type, len(forms))
+        ir.GlobalVariable(module, kept, f"{name}_kept").initializer = ir.Constant(kept, forms)
 
     def table(self, values: np.ndarray[Any, Any], index: Scalar) -> Scalar:
         module, kind = self.ir.module, register(values.dtype)
@@ -219,6 +238,86 @@ class LLVMBuilder(Builder):
         return pointer, self.ir.gep(pointer, [index], source_etype=register(part), inbounds=True)
 
 
+# ---- rare branches
+
+# A branch would keep a loop from being vectorised. So while LLVM's passes run, a rare case is a
+# call of a function that has vector forms; only then are their definitions linked in and inlined:
+# one test of a whole vector, and behind it a call for each element that needs it.
+LANES = (2, 4, 8, 16, 32, 64)
+PURE = ("memory(none)", "nounwind", "willreturn")
+DEFINITIONS: dict[str, str] = {}
+
+SCALAR_FORM = """
+define linkonce_odr {kind} @{name}({ins}, {kind} %y) alwaysinline {{
+  br i1 %c, label %slow, label %end, !prof !0
+slow:
+  %s = call {kind} @{name}_slow({outs})
+  br label %end
+end:
+  %r = phi {kind} [ %y, %0 ], [ %s, %slow ]
+  ret {kind} %r
+}}
+!0 = !{{!"branch_weights", i32 1, i32 100000}}
+"""
+VECTOR_FORM = """
+define linkonce_odr {kind} @{name}_{n}({ins}, {kind} %y) alwaysinline {{
+  %m = bitcast <{n} x i1> %c to i{n}
+  %any = icmp ne i{n} %m, 0
+  br i1 %any, label %slow, label %end, !prof !0
+slow:
+  %s = call {kind} @{name}_each_{n}({ins}, {kind} %y)
+  br label %end
+end:
+  %r = phi {kind} [ %y, %0 ], [ %s, %slow ]
+  ret {kind} %r
+}}
+define linkonce_odr {kind} @{name}_each_{n}({ins}, {kind} %y) noinline cold {{
+  br label %test
+test:
+  %i = phi i32 [ 0, %0 ], [ %j, %next ]
+  %r = phi {kind} [ %y, %0 ], [ %q, %next ]
+  %ci = extractelement <{n} x i1> %c, i32 %i
+  br i1 %ci, label %slow, label %next
+slow:
+  {parts}
+  %si = call {one} @{name}_slow({outs})
+  %s = insertelement {kind} %r, {one} %si, i32 %i
+  br label %next
+next:
+  %q = phi {kind} [ %r, %test ], [ %s, %slow ]
+  %j = add i32 %i, 1
+  %more = icmp slt i32 %j, {n}
+  br i1 %more, label %test, label %end
+end:
+  ret {kind} %q
+}}
+"""
+
+
+def _definition(name: str, slow: Callable[..., Scalar], dtype: DType, count: int) -> str:
+    """The module that defines a rare case: a number's form and the vectors'."""
+    one, numbers = register(dtype), range(count)
+    module = ir.Module()
+    function = ir.Function(module, ir.FunctionType(one, [one] * count), f"{name}_slow")
+    function.linkage = "linkonce_odr"
+    for attribute in ("noinline", "cold"):
+        function.attributes.add(attribute)
+    b = LLVMBuilder(ir.IRBuilder(function.append_basic_block()))
+    b.ir.ret(slow(b, *[Scalar(dtype, a, b) for a in function.args]).code)
+    ins = ", ".join(["i1 %c", *[f"{one} %x{k}" for k in numbers]])
+    outs = ", ".join(f"{one} %x{k}" for k in numbers)
+    forms = [SCALAR_FORM.format(name=name, kind=one, ins=ins, outs=outs)]
+    outs = ", ".join(f"{one} %e{k}" for k in numbers)
+    for n in LANES:
+        kind = f"<{n} x {one}>"
+        ins = ", ".join([f"<{n} x i1> %c", *[f"{kind} %x{k}" for k in numbers]])
+        parts = "\n  ".join(f"%e{k} = extractelement {kind} %x{k}, i32 %i" for k in numbers)
+        forms.append(
+            VECTOR_FORM.format(name=name, kind=kind, one=one, n=n, ins=ins, outs=outs, parts=parts)
+        )
+    return "\n".join([str(module), *forms])
+
+
 # ---- machine code
 
 
@@ -227,7 +326,7 @@ def _machine() -> Any:
     features = binding.get_host_cpu_features()
     flat = features.flatten() + (",-prefer-256-bit" if features.get("avx512f") else "")
     return binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=flat, opt=2, codemodel="jitdefault", jit=True
+        cpu=binding.get_host_cpu_name(), features=flat, opt=2, reloc="pic", codemodel="small"
     )
 
 
@@ -263,7 +362,8 @@ class Library:
 def optimised(text: str) -> Any:
     """LLVM's module of a text, after its passes."""
     host = machine()
-    module = binding.parse_assembly(text, binding.create_context())
+    context = binding.create_context()
+    module = binding.parse_assembly(text, context)
     module.triple = host.triple
     module.data_layout = str(host.target_data)
     module.verify()
@@ -272,7 +372,29 @@ def optimised(text: str) -> Any:
     tuning.loop_interleaving = tuning.loop_unrolling = True
     passes = binding.create_pass_builder(host, tuning)
     passes.getModulePassManager().run(module, passes)
+    rare = [name for name in DEFINITIONS if _holds(module, f"{name}_kept")]
+    if rare:
+        clean = binding.create_new_module_pass_manager()
+        clean.add_global_dead_code_eliminate_pass()
+        for name in rare:
+            module.get_global_variable(f"{name}_kept").linkage = "internal"
+        clean.run(module, passes)
+        for name in rare:
+            module.link_in(binding.parse_assembly(DEFINITIONS[name], context))
+        late = binding.create_new_module_pass_manager()
+        late.add_always_inliner_pass()
+        late.add_simplify_cfg_pass()
+        late.add_global_dead_code_eliminate_pass()
+        late.run(module, passes)
     return module
+
+
+def _holds(module: Any, name: str) -> bool:
+    try:
+        module.get_global_variable(name)
+    except NameError:
+        return False
+    return True
 
 
 def assemble(text: str) -> bytes:

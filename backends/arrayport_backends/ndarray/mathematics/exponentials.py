@@ -1,0 +1,214 @@
+"""Exponentials and what is made of them: exp, exp2, expm1, logistic, the hyperbolic functions."""
+
+from __future__ import annotations
+
+from arrayport.core import dtypes
+from arrayport_backends.ndarray.mathematics.formats import (
+    FORMATS,
+    integer,
+    nearest,
+    polynomial,
+    power_of_two,
+    scale,
+    two_sum,
+    within,
+)
+from arrayport_backends.ndarray.scalars import Builder, Scalar
+
+LOG2E = 1.4426950408889634
+# (exp(r) - 1 - r) / r**2 for |r| <= ln(2) / 2 = 0.347: minimax (Remez), relative to exp(r).
+EXP = {
+    dtypes.float32: (
+        0.49999994,
+        0.166665137,
+        0.0416680612,
+        0.00836955011,
+        0.00138437515,
+    ),
+    dtypes.float64: (
+        0.5,
+        0.16666666666666685,
+        0.041666666666666075,
+        0.008333333333316656,
+        0.001388888888912113,
+        0.00019841269897343726,
+        2.4801586919744534e-05,
+        2.7557233883689475e-06,
+        2.755758514036515e-07,
+        2.5112383764400532e-08,
+        2.082627369113238e-09,
+    ),
+}
+# (2**r - 1) / r for |r| <= 1/2, minimax relative to 2**r.
+EXP2 = {
+    dtypes.float32: (
+        0.693147182,
+        0.240226507,
+        0.0555040501,
+        0.00961816497,
+        0.00133454509,
+        0.000154172973,
+        1.10650517e-05,
+    ),
+    dtypes.float64: (
+        0.6931471805599453,
+        0.24022650695910072,
+        0.05550410866482174,
+        0.009618129107628565,
+        0.0013333558146380181,
+        0.00015403530393164888,
+        1.5252733866358806e-05,
+        1.3215487008697868e-06,
+        1.0178046895015175e-07,
+        7.0548132358646705e-09,
+        4.457335659395699e-10,
+        2.5856709180419102e-11,
+    ),
+}
+# (tanh(u) - u) / u**3 in u**2 for |u| <= ln(2) / 4, relative to tanh(u).
+TANH = {
+    dtypes.float32: (
+        -0.333333224,
+        0.133311421,
+        -0.0527151227,
+    ),
+    dtypes.float64: (
+        -0.33333333333332454,
+        0.13333333332767217,
+        -0.053968252753547705,
+        0.021869368603313236,
+        -0.008857238415250242,
+        0.00344397302917551,
+    ),
+}
+# (sinh(x) - x) / x**3 in x**2 for |x| <= 1, relative to sinh(x).
+SINH = {
+    dtypes.float32: (
+        0.166666672,
+        0.00833331048,
+        0.000198428956,
+        2.78221182e-06,
+    ),
+    dtypes.float64: (
+        0.16666666666666669,
+        0.00833333333333291,
+        0.00019841269841595468,
+        2.755731910588127e-06,
+        2.5052131169973235e-08,
+        1.6056643506284242e-10,
+        7.777142270416243e-13,
+    ),
+}
+# Beyond these the answers of exp and exp2 are 0 and infinity.
+EXP_ENDS = {dtypes.float32: (-104.0, 89.0), dtypes.float64: (-746.0, 710.0)}
+EXP2_ENDS = {dtypes.float32: (-151.0, 129.0), dtypes.float64: (-1076.0, 1025.0)}
+
+
+def reduced(b: Builder, x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """The integer n nearest to x / ln(2), and x - n ln(2) in two parts."""
+    high, low = FORMATS[x.dtype].ln2
+    n, code = nearest(b, x, LOG2E)
+    above = b.fma(n, -high, x)  # exact
+    r = b.fma(n, -low, above)
+    return integer(b, code, x.dtype), r, b.fma(n, -low, above - r)
+
+
+def exp(b: Builder, x: Scalar) -> Scalar:
+    """Exponential, within 1 ulp."""
+    n, r, _ = reduced(b, within(b, x, *EXP_ENDS[x.dtype]))
+    y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
+    return scale(b, y, n)
+
+
+def exp2(b: Builder, x: Scalar) -> Scalar:
+    """Power of 2, within 1 ulp."""
+    x = within(b, x, *EXP2_ENDS[x.dtype])
+    n, code = nearest(b, x, 1.0)
+    r = x - n
+    y = b.fma(polynomial(b, r, EXP2[x.dtype]), r, 1.0)
+    return scale(b, y, integer(b, code, x.dtype))
+
+
+def quarter_expm1(b: Builder, x: Scalar) -> Scalar:
+    """(exp(x) - 1) / 4, which overflows later than exp(x) - 1 by two powers of 2."""
+    n, r, rest = reduced(b, x)
+    power = power_of_two(b, n - 2, x.dtype)
+    tail = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, rest)
+    return b.fma(power, tail, b.fma(power, r, power - 0.25))
+
+
+def expm1(b: Builder, x: Scalar) -> Scalar:
+    """exp(x) - 1, within 2 ulp."""
+    low = {dtypes.float32: -20.0, dtypes.float64: -40.0}[x.dtype]
+    y = quarter_expm1(b, within(b, x, low, EXP_ENDS[x.dtype][1])) * 4.0
+    return _unless_small(b, x, y)
+
+
+def _unless_small(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """y, but x where both are one up to rounding: a quarter of a subnormal number is inexact."""
+    return b.select(b.abs(x) < 2.0 ** -(FORMATS[x.dtype].mantissa + 1), x, y)
+
+
+def logistic(b: Builder, x: Scalar) -> Scalar:
+    """1 / (1 + exp(-x)), within 2 ulp where that is very small too."""
+    low = EXP_ENDS[x.dtype][0]
+    n, r, _ = reduced(b, b.select(b.abs(x) > -low, x.like(low), -b.abs(x)))
+    # exp(-|x|) and what its sum lost, by a power of 2 that is normal, and then the rest of it
+    y, y_low = two_sum(r.like(1.0), b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r))
+    least = 8 - FORMATS[x.dtype].bias
+    kept = b.select(n < least, least, n)
+    power = power_of_two(b, kept, x.dtype)
+    e, e_low = y * power, y_low * power
+    below, below_low = two_sum(r.like(1.0), e)
+    less = x < 0
+    above, above_low = b.select(less, e, 1.0), b.select(less, e_low, 0.0)
+    inverse = 1.0 / below
+    ratio = above * inverse
+    left = b.fma(-ratio, below, above) + b.fma(-ratio, below_low + e_low, above_low)
+    ratio = b.fma(left, inverse, ratio)
+    return b.select(less, ratio * power_of_two(b, n - kept, x.dtype), ratio)
+
+
+# ---- by the tangent of half of what the reduction leaves: exp(r) = (2 + t) / (2 - t)
+
+
+def _twice_tanh(b: Builder, r: Scalar) -> Scalar:
+    """2 tanh(r / 2) for |r| <= ln(2) / 2."""
+    z = r * r * 0.25
+    return b.fma(polynomial(b, z, TANH[r.dtype]), r * z, r)
+
+
+def tanh(b: Builder, x: Scalar) -> Scalar:
+    """Hyperbolic tangent, within 2 ulp."""
+    a = b.abs(x)
+    end = {dtypes.float32: 10.0, dtypes.float64: 20.0}[x.dtype]
+    n, r, _ = reduced(b, b.select(a > end, end, a) * 2.0)
+    power, t = power_of_two(b, n, x.dtype), _twice_tanh(b, r)
+    more, less = power + 1.0, power - 1.0
+    below = b.fma(t, less, more * 2.0)
+    # A part that is exact leaves less to round: y = part + (above - part below) / below.
+    part = b.select(n == 1, below.like(0.25), b.select(n == 2, below.like(0.5625), 0.0))
+    part = b.select(n > 2, 1.0, part)
+    above = b.fma(t, b.fma(-part, less, more), b.fma(-part, more, less) * 2.0)
+    return b.copysign(above / below + part, x)
+
+
+def _half_exp(b: Builder, x: Scalar) -> Scalar:
+    """exp(|x|) / 2, which overflows later than exp."""
+    low, high = EXP_ENDS[x.dtype]
+    n, r, _ = reduced(b, within(b, b.abs(x), low, high + 1.0))
+    return scale(b, b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0, n - 1)
+
+
+def cosh(b: Builder, x: Scalar) -> Scalar:
+    """Hyperbolic cosine, within 2 ulp."""
+    half = _half_exp(b, x)
+    return half + 0.25 / half
+
+
+def sinh(b: Builder, x: Scalar) -> Scalar:
+    """Hyperbolic sine, within 2 ulp."""
+    half = _half_exp(b, x)
+    z = x * x
+    small = b.fma(polynomial(b, z, SINH[x.dtype]), x * z, x)
+    return b.select(z < 1.0, small, b.copysign(half - 0.25 / half, x))

@@ -1,0 +1,175 @@
+"""Powers and roots."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+from arrayport.core import dtypes
+from arrayport_backends.ndarray.mathematics import integers
+from arrayport_backends.ndarray.mathematics.exponentials import EXP2, EXP2_ENDS
+from arrayport_backends.ndarray.mathematics.formats import (
+    FORMATS,
+    integer,
+    nearest,
+    polynomial,
+    scale,
+    two_product,
+    two_sum,
+    within,
+)
+from arrayport_backends.ndarray.mathematics.logarithms import split
+from arrayport_backends.ndarray.scalars import Builder, Scalar, bits_of
+
+# atanh(s) / s = 1 + z / 3 + z**2 q(z), z = s**2, for s as in a logarithm: minimax (Remez).
+ATANH = (
+    0.2000000000000117,
+    0.14285714285028445,
+    0.11111111263974964,
+    0.0909089181623492,
+    0.07693396259321113,
+    0.06627984946256896,
+    0.0660221979930782,
+)
+# 2 atanh(s) / s / ln(2) in z, which is enough where the answer is a float32.
+LOG2 = (
+    2.885390081790481,
+    0.9617966728240134,
+    0.577083687862183,
+    0.4116663176661446,
+    0.3408524941394851,
+)
+THIRD = (0.3333333333333333, 1.850371707708594e-17)
+TWO_LOG2E = (2.8853900817779268, 4.0710547481862066e-17)
+# The cubic root from 1 to 2, to 2**-13 and 2**-20.
+CBRT = {
+    dtypes.float32: (
+        0.552823246,
+        0.587114632,
+        -0.162969992,
+        0.0231050197,
+    ),
+    dtypes.float64: (
+        0.4733301872738243,
+        0.838161735893904,
+        -0.46923103202027894,
+        0.2027787688590894,
+        -0.05038704109531299,
+        0.005348611753338728,
+    ),
+}
+
+
+def _parts(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """The integer k and the number m from sqrt(1/2) to sqrt(2) with x = 2**k m, of any x > 0."""
+    form = FORMATS[x.dtype]
+    small = x < form.tiny
+    k, m = split(b, b.select(small, x * 2.0**form.mantissa, x))
+    return b.select(small, k - form.mantissa, k), m
+
+
+def _log2(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """The binary logarithm of a finite float64 x > 0 in two parts, to 2**-65 of itself."""
+    k, m = _parts(b, x)
+    f = m - 1.0
+    d = f + 2.0
+    inverse = 1.0 / d
+    s = f * inverse
+    s_low = (b.fma(-s, d, f) - s * (f - (d - 2.0))) * inverse
+    z, z_low = two_product(b, s, s)
+    z_low = b.fma(s * 2.0, s_low, z_low)
+    p, p_low = two_product(b, z, z.like(THIRD[0]))
+    p_low = p_low + b.fma(z, THIRD[1], z_low * THIRD[0])
+    w, w_low = two_sum(p, z * z * polynomial(b, z, ATANH))
+    w_low = w_low + p_low
+    a, a_low = two_product(b, s, s.like(TWO_LOG2E[0]))
+    a_low = a_low + b.fma(s, TWO_LOG2E[1], s_low * TWO_LOG2E[0])
+    c, c_low = two_product(b, a, w)
+    c_low = c_low + b.fma(a, w_low, a_low * w)
+    high, low = two_sum(a, c)
+    total, rest = two_sum(b.convert(k, x.dtype), high)
+    return total, rest + (low + (a_low + c_low))
+
+
+def _log2_of_single(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """The binary logarithm of a finite float32 x > 0, as a float64; and 0."""
+    k, m = _parts(b, x)
+    f = b.convert(m, dtypes.float64) - 1.0
+    s = f / (f + 2.0)
+    y = b.fma(polynomial(b, s * s, LOG2), s, b.convert(k, dtypes.float64))
+    return y, y.like(0.0)
+
+
+def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """X to the power y, within 2 ulp; special cases as C has them."""
+    wide = dtypes.float64
+    a = b.abs(x)
+    high, low = (_log2 if x.dtype == wide else _log2_of_single)(b, a)
+    high = b.select(a == 0, -inf, b.select(a < inf, high, b.convert(a, wide)))
+    exponent = b.convert(y, wide)
+    total = exponent * high
+    rest = b.fma(exponent, low, b.fma(exponent, high, -total))
+    kept = within(b, total, *EXP2_ENDS[x.dtype])
+    n, code = nearest(b, kept, 1.0)
+    r = kept - n
+    r = b.select(kept == total, r + rest, r)
+    count = integer(b, code, wide)
+    if x.dtype != wide:
+        r, count = b.convert(r, x.dtype), b.convert(count, dtypes.int32)
+    size = scale(b, b.fma(polynomial(b, r, EXP2[x.dtype]), r, 1.0), count)
+    # An exponent is odd if it is an integer and its half is not.
+    whole = b.rint(y) == y
+    half = y * 0.5
+    odd = whole & (b.rint(half) != half) & (b.abs(y) < inf)
+    below = b.bitcast(x, bits_of(x.dtype)) < 0
+    made = b.select(below & odd, -size, size)
+    made = b.select(below & (a > 0) & (a < inf) & ~whole, nan, made)
+    endless = (a == 1.0) & (b.abs(y) == inf)
+    return b.select((y == 0) | (x == 1.0) | endless, 1.0, made)
+
+
+def any_power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """X to the power y, of floats or integers."""
+    return power(b, x, y) if x.kind == "f" else integers.power(b, x, y)
+
+
+def integer_pow(_b: Builder, x: Scalar, n: int) -> Scalar:
+    """X to a static integer power, by repeated squaring."""
+    out, rest = None, abs(n)
+    while rest:
+        if rest & 1:
+            out = x if out is None else out * x
+        rest >>= 1
+        if rest:
+            x = x * x
+    if out is None:
+        return x.like(1)
+    return 1 / out if n < 0 else out
+
+
+def rsqrt(b: Builder, x: Scalar) -> Scalar:
+    """One over the square root, within 1.5 ulp."""
+    return 1.0 / b.sqrt(x)
+
+
+def cbrt(b: Builder, x: Scalar) -> Scalar:
+    """Cubic root, within 1 ulp."""
+    form = FORMATS[x.dtype]
+    a = b.abs(x)
+    small = a < form.tiny
+    code = b.bitcast(b.select(small, a * 2.0**form.mantissa, a), bits_of(x.dtype))
+    k = (code >> form.mantissa) - form.bias
+    m = b.bitcast(code - (k << form.mantissa), x.dtype)
+    k = b.select(small, k - form.mantissa, k)
+    _, bits = nearest(b, b.convert(k, x.dtype), 1 / 3)
+    third = integer(b, bits, x.dtype)
+    left = k - third * 3
+    # One step of Halley's from a root within 2**-13 or 2**-20 to one within 2**-39 or 2**-60.
+    t = polynomial(b, m, CBRT[x.dtype])
+    t = t * b.select(
+        left == 0, t.like(1.0), b.select(left < 0, t.like(0.5 ** (1 / 3)), 2 ** (1 / 3))
+    )
+    u = b.select(left == 0, m, b.select(left < 0, m * 0.5, m * 2.0))
+    cube = t * t * t
+    t = b.fma(t, (u - cube) / b.fma(cube, 2.0, u), t)
+    y = scale(b, t, third)
+    return b.select((a > 0) & (a < inf), b.copysign(y, x), x)

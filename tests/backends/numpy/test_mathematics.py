@@ -1,0 +1,327 @@
+"""The scalar language's functions, compiled: their errors in ulps, special values, vectors."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.special as sp
+from arrayport_backends.ndarray.table import ROWS
+from arrayport_backends.numpy import backend, llvm
+
+from arrayport.core import dtypes
+from arrayport.core.array import Aval
+from arrayport.ops import elementwise as ops
+from arrayport.ops import special
+from arrayport.ops.structure import convert_p
+
+if not llvm.available():
+    pytest.skip("llvmlite is not installed", allow_module_level=True)
+
+F4, F8 = np.dtype(np.float32), np.dtype(np.float64)
+HALVES = [np.dtype(np.float16), dtypes.bfloat16]
+INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
+COUNT = np.int64
+
+
+@cache
+def compiled(prim: Any, ins: tuple[Any, ...], **params: Any) -> Any:
+    """Compile a loop over one primitive: a function of arrays, and LLVM's module as text."""
+    ir = llvm.ir
+    out = prim.abstract(*[Aval((), d) for d in ins], **params).dtype
+    module, pointer, index = ir.Module(), ir.PointerType(), ir.IntType(64)
+    kinds = [pointer] * (len(ins) + 1)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [*kinds, index]), "loop")
+    for a in function.args[:-1]:
+        a.add_attribute("noalias")
+    start, loop, end = (function.append_basic_block() for _ in range(3))
+    b = llvm.LLVMBuilder(ir.IRBuilder(start))
+    b.ir.branch(loop)
+    b.ir.position_at_end(loop)
+    i = b.ir.phi(index)
+
+    def at(k: int, dtype: Any) -> Any:
+        kind = llvm.storage(dtype)
+        return b.ir.gep(function.args[k], [i], source_etype=kind, inbounds=True)
+
+    xs = [b.load(at(k, d), d) for k, d in enumerate(ins)]
+    made = ROWS[prim].emit(b, xs, out, **params)
+    assert made.dtype == out
+    b.store(at(len(ins), out), made)
+    after = b.ir.add(i, index(1), flags=("nuw", "nsw"))
+    i.add_incoming(index(0), start)
+    i.add_incoming(after, b.ir.block)
+    b.ir.cbranch(b.ir.icmp_signed("<", after, function.args[-1]), loop, end)
+    b.ir.position_at_end(end)
+    b.ir.ret_void()
+    text = str(module)
+    library = llvm.compile(text)
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(kinds), ctypes.c_int64)(
+        library.address("loop")
+    )
+
+    def run(*arrays: Any) -> Any:
+        _ = library  # lives as long as this function
+        made = np.empty(arrays[0].shape, out)
+        call(*[a.ctypes.data for a in (*arrays, made)], arrays[0].size)
+        return made
+
+    run.text = text  # type: ignore[attr-defined]
+    return run
+
+
+# ---- errors, over every exponent
+
+
+def dense(dtype: Any) -> Any:
+    """Numbers of both signs with every exponent, and more of them where functions change."""
+    rng = np.random.default_rng(0)
+    bits, each = (23, 24) if dtype == F4 else (52, 6)
+    exponents = np.arange(2 * np.finfo(dtype).maxexp - 1, dtype=f"u{dtype.itemsize}")
+    mantissas = rng.integers(0, 2**bits, (each, exponents.size), dtype=exponents.dtype)
+    size = (mantissas | exponents << bits).view(dtype).ravel()
+    near = [rng.uniform(-r, r, 4000) for r in (1, 8, 100, 800)]
+    small = 2.0 ** rng.uniform(-30, 12, 4000)
+    return np.concatenate([size, -size, *near, small, -small]).astype(dtype)
+
+
+def ulps(got: Any, want: Any) -> Any:
+    """Give the error in units of the last place of got's dtype; inf where one is not a number."""
+    limits = np.finfo(got.dtype)
+    rounded = want.astype(got.dtype)
+    size = np.maximum(np.abs(rounded), limits.tiny)
+    unit = np.spacing(size).astype(want.dtype)
+    both = np.isfinite(got) & np.isfinite(rounded)
+    error = np.where(both, np.abs(got.astype(want.dtype) - want) / np.where(both, unit, 1), np.inf)
+    # Just below the greatest number either answer is within an ulp.
+    edge = (
+        ~both & (np.abs(want) > limits.max * (1 - 2 * limits.eps)) & (got == np.sign(want) * np.inf)
+    )
+    error = np.where((got == rounded) | (np.isnan(got) & np.isnan(rounded)) | edge, 0, error)
+    return np.where((np.signbit(got) != np.signbit(rounded)) & ~np.isnan(got), np.inf, error)
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+# (primitive, a reference in a wider type, bound in float32, bound in float64)
+UNARY = [
+    (ops.exp_p, np.exp, 1.1, 1.1),
+    (ops.exp2_p, np.exp2, 1.1, 1.1),
+    (ops.expm1_p, np.expm1, 2, 2),
+    (ops.logistic_p, sigmoid, 2, 2),
+    (ops.sinh_p, np.sinh, 2, 2),
+    (ops.cosh_p, np.cosh, 2, 2),
+    (ops.tanh_p, np.tanh, 2, 2),
+    (ops.log_p, np.log, 1, 1),
+    (ops.log1p_p, np.log1p, 2, 2),
+    (ops.asinh_p, np.arcsinh, 2, 2),
+    (ops.acosh_p, np.arccosh, 2, 2),
+    (ops.atanh_p, np.arctanh, 2, 2),
+    (ops.sin_p, np.sin, 2, 2),
+    (ops.cos_p, np.cos, 2, 2),
+    (ops.tan_p, np.tan, 2, 2),
+    (ops.asin_p, np.arcsin, 2, 2),
+    (ops.acos_p, np.arccos, 2, 2),
+    (ops.atan_p, np.arctan, 2, 2),
+    (ops.cbrt_p, np.cbrt, 1, 1),
+    (ops.rsqrt_p, lambda x: 1 / np.sqrt(x), 1.5, 1.5),
+    (ops.sqrt_p, np.sqrt, 0.51, 0.51),
+    (special.erf_p, sp.erf, 2, None),
+    (special.erfc_p, sp.erfc, 2, None),
+]
+LONG = np.finfo(np.longdouble).nmant > 60
+CASES = [
+    pytest.param(prim, reference, dtype, bound, id=f"{prim.name}-{dtype}")
+    for prim, reference, *bounds in UNARY
+    for dtype, bound in zip((F4, F8), bounds, strict=True)
+    if bound is not None
+]
+
+
+@pytest.mark.parametrize(("prim", "reference", "dtype", "bound"), CASES)
+def test_error_over_every_exponent(prim, reference, dtype, bound):
+    if dtype == F8 and not LONG:
+        pytest.skip("long double has no more digits than double here")
+    x = dense(dtype)
+    with np.errstate(all="ignore"):
+        want = reference(x.astype(np.float64 if dtype == F4 else np.longdouble))
+        error = ulps(compiled(prim, (dtype,))(x), want)
+    worst = np.argmax(error)
+    assert error[worst] <= bound, f"{error[worst]} at {x[worst]!r}"
+
+
+@pytest.mark.parametrize(("prim", "reference"), [(ops.pow_p, np.power), (ops.atan2_p, np.arctan2)])
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+def test_error_of_two_operands(prim, reference, dtype):
+    if dtype == F8 and not LONG:
+        pytest.skip("long double has no more digits than double here")
+    rng = np.random.default_rng(1)
+    x, y = dense(dtype), rng.permutation(dense(dtype))
+    y[::2] = rng.uniform(-30, 30, y[::2].size)
+    wide = np.float64 if dtype == F4 else np.longdouble
+    with np.errstate(all="ignore"):
+        error = ulps(
+            compiled(prim, (dtype, dtype))(x, y), reference(x.astype(wide), y.astype(wide))
+        )
+    worst = np.argmax(error)
+    assert error[worst] <= 2, f"{error[worst]} at {x[worst]!r}, {y[worst]!r}"
+
+
+@pytest.mark.parametrize(
+    ("prim", "reference", "ends"),
+    [
+        (special.erf_p, mpmath.erf, (-6, 6)),
+        (special.erfc_p, mpmath.erfc, (-6, 26)),
+        (ops.sin_p, mpmath.sin, (1e9, 1e300)),
+        (ops.cos_p, mpmath.cos, (1e9, 1e300)),
+        (ops.tan_p, mpmath.tan, (1e9, 1e300)),
+    ],
+)
+def test_error_in_float64_by_mpmath(prim, reference, ends):
+    rng = np.random.default_rng(2)
+    low, high = ends
+    x = np.exp(rng.uniform(*np.log(ends), 400)) if low > 0 else rng.uniform(low, high, 400)
+    x = np.concatenate([x, x / 8])
+    with mpmath.workdps(40):
+        values = [reference(mpmath.mpf(float(v))) for v in x]
+        got = [mpmath.mpf(float(v)) for v in compiled(prim, (F8,))(x)]
+        errors = [
+            abs(g - v) / mpmath.mpf(float(np.spacing(abs(float(v)))))
+            for g, v in zip(got, values, strict=True)
+        ]
+    assert max(errors) <= 2
+
+
+# ---- special values, as the NumPy kernels have them
+
+SPECIAL = [0.0, 1.0, 0.5, 2.0, 3.0, 2.5, 127.0, 1e30, np.inf, np.nan]
+SIGNED = [*SPECIAL, *[-v for v in SPECIAL]]
+FLOATING = {row[0] for row in UNARY} | {ops.neg_p, ops.abs_p, ops.sign_p, ops.floor_p, ops.ceil_p}
+FLOATING |= {ops.round_p, ops.is_finite_p, ops.square_p}
+OF_TWO = [
+    *[ops.add_p, ops.sub_p, ops.mul_p, ops.div_p, ops.pow_p, ops.atan2_p, ops.nextafter_p],
+    *[ops.rem_p, ops.floor_divide_p, ops.remainder_p, ops.max_p, ops.min_p],
+    *[ops.eq_p, ops.ne_p, ops.lt_p, ops.le_p, ops.gt_p, ops.ge_p],
+]
+BITS = [
+    *[ops.quotient_p, ops.rem_p, ops.floor_divide_p, ops.remainder_p, ops.pow_p, ops.max_p],
+    *[ops.and_p, ops.or_p, ops.xor_p, ops.shift_left_p, ops.shift_right_arithmetic_p],
+    *[ops.shift_right_logical_p, ops.add_p, ops.sub_p, ops.mul_p, ops.lt_p, ops.ne_p],
+]
+
+
+def by_numpy(prim: Any, *arrays: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(ROWS[prim].bind(backend.lib)(*arrays))
+
+
+def same(got: Any, want: Any, rtol: float = 0) -> None:
+    assert got.dtype == want.dtype
+    if dtypes.is_inexact(got.dtype):
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        signs = [np.signbit(v)[~np.isnan(got)] for v in (got, want)]
+        np.testing.assert_array_equal(*signs)
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+@pytest.mark.parametrize("prim", sorted(FLOATING, key=str), ids=lambda p: p.name)
+def test_special_values(prim, dtype):
+    x = np.array(SIGNED, dtype)
+    large = np.abs(x) > 1e20
+    if prim in {ops.sin_p, ops.cos_p, ops.tan_p}:  # NumPy's own lose digits there
+        x = np.where(large & np.isfinite(x), dtype.type(3), x)
+    same(compiled(prim, (dtype,))(x), by_numpy(prim, x), 8 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+@pytest.mark.parametrize("prim", OF_TWO, ids=lambda p: p.name)
+def test_special_values_of_two_operands(prim, dtype):
+    x, y = (a.ravel().copy() for a in np.meshgrid(*[np.array(SIGNED, dtype)] * 2))
+    got, want = compiled(prim, (dtype, dtype))(x, y), by_numpy(prim, x, y)
+    if prim in {ops.max_p, ops.min_p}:  # which of two zeros NumPy gives depends on the length
+        got, want = got + dtype.type(0), want + dtype.type(0)
+    same(got, want, 8 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@pytest.mark.parametrize("prim", BITS, ids=lambda p: p.name)
+def test_integers(prim, dtype):
+    limits, width = np.iinfo(dtype), 8 * dtype.itemsize
+    values = {0, 1, 2, 3, 5, 7, width - 1, width, width + 1, limits.max, limits.max - 1}
+    values |= {v for v in (-1, -2, -3, -7, limits.min, limits.min + 1) if limits.min < 0}
+    rng = np.random.default_rng(3)
+    some = rng.integers(limits.min, limits.max, 40, dtype, endpoint=True)
+    each = np.concatenate([np.array(sorted(values), dtype), some])
+    x, y = (a.ravel().copy() for a in np.meshgrid(each, each))
+    same(compiled(prim, (dtype, dtype))(x, y), by_numpy(prim, x, y))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@pytest.mark.parametrize(
+    "prim", [ops.population_count_p, ops.not_p, ops.sign_p, ops.abs_p, ops.neg_p]
+)
+def test_integers_alone(prim, dtype):
+    x = np.random.default_rng(4).integers(0, 256, 800, np.uint8).view(dtype)
+    same(compiled(prim, (dtype,))(x), by_numpy(prim, x))
+
+
+ALL = [*INTEGERS, *HALVES, F4, F8, np.dtype(bool)]
+EDGES = [
+    s * 2.0**k + d for k in (7, 8, 15, 16, 31, 32, 63, 64) for s in (1, -1) for d in (-1, 0, 1)
+]
+
+
+@pytest.mark.parametrize("source", ALL, ids=str)
+def test_casts(source):
+    raw = np.random.default_rng(5).integers(0, 256, 1600, np.uint8)
+    x = raw & 1 == 1 if source.kind == "b" else raw.view(source)
+    with np.errstate(all="ignore"):
+        if dtypes.kind(source) == "f":
+            x = np.concatenate([x, np.array([*SIGNED, *EDGES]).astype(source)])
+        for target in ALL:
+            params = {"dtype": target, "weak": False}
+            want = np.asarray(ROWS[convert_p].bind(backend.lib)(x, **params))
+            got = compiled(convert_p, (source,), **params)(x)
+            if target in HALVES:
+                # NumPy rounds the longer integers twice on their way to 16 bits
+                twice = source.kind in "iu" and source.itemsize == 8
+                same(got.astype(F8), want.astype(F8), 2.0**-7 if twice else 0)
+            else:
+                same(got, want)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("prim", [ops.add_p, ops.mul_p, ops.pow_p], ids=lambda p: p.name)
+def test_halves_round_once(prim, dtype):
+    raw = np.random.default_rng(6).integers(0, 2**16, (2, 4000), np.uint16)
+    x, y = (r.view(dtype).copy() for r in raw)
+    with np.errstate(all="ignore"):
+        want = by_numpy(prim, x.astype(F4), y.astype(F4)).astype(dtype)
+    got = compiled(prim, (dtype, dtype))(x, y)
+    np.testing.assert_array_equal(got.astype(F4), want.astype(F4))
+
+
+# ---- vectors
+
+VECTORS = [p for p in FLOATING if p is not ops.is_finite_p]
+
+
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+@pytest.mark.parametrize("prim", sorted(VECTORS, key=str), ids=lambda p: p.name)
+def test_loops_are_vectorised_and_call_nothing(prim, dtype):
+    text = str(llvm.optimised(compiled(prim, (dtype,)).text))
+    kind = "float" if dtype == F4 else "double"
+    assert f" x {kind}> %" in text
+    called = {
+        line.split("@")[1].split("(")[0]
+        for line in text.splitlines()
+        if "call" in line and "@" in line
+    }
+    assert {name for name in called if not name.startswith(("llvm.", "rare_"))} == set()
