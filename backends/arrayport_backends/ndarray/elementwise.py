@@ -297,7 +297,7 @@ ROWS: Rows = {
     ops.atan2_p: ufunc("arctan2", angles.atan2),
     ops.abs_p: ufunc("absolute", Builder.abs),
     ops.sign_p: Kernel(sign, scalar=signs.sign),
-    ops.signbit_p: ufunc("signbit", signs.signbit),
+    ops.signbit_p: ufunc("signbit", signs.signbit, "f"),
     ops.floor_p: ufunc("floor", Builder.floor),
     ops.ceil_p: ufunc("ceil", Builder.ceil),
     ops.round_p: ufunc("rint", Builder.rint),
