@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 from arrayport.core import dtypes
@@ -11,6 +11,7 @@ from arrayport.core.array import Array
 from arrayport.numpy.arguments import strong
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.norms import norm
+from arrayport.numpy.reductions import all
 from arrayport.ops import linalg, reflections
 from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import select
@@ -50,16 +51,25 @@ def qdwh(
     if dynamic_shape is not None:
         for axis, count in enumerate(dynamic_shape):
             a = select(iota_like(a, dtypes.int32, axis) < count, a, constant(0, a))
+    return halley(a, eps, max_iterations)
+
+
+def halley(a: Array, eps: float | None, most: int | None) -> tuple[Array, Array, Array, Array]:
+    """Give what `qdwh` gives, for stacks of matrices."""
     eps = dtypes.finfo(a.dtype).eps if eps is None else float(eps)
-    bound = (norm(a, 1) * norm(a, float("inf"))) ** 0.5
+    bound = (_norm(a, 1) * _norm(a, inf)) ** 0.5
     u = before = a / convert(select(bound == 0, constant(1, bound), bound), a.dtype)
-    weights = list(_weights(eps, 10 if max_iterations is None else max_iterations))
+    weights = list(_weights(eps, 10 if most is None else most))
     for step in weights:
         before, u = u, _iterate(u, *step)
-    converged = norm(u - before) <= norm(u) * (4 * eps) ** (1 / 3)
+    converged = all(_norm(u - before, None) <= _norm(u, None) * (4 * eps) ** (1 / 3))
     u = u * 1.5 - matmul(u, matmul(linalg.adjoint(u), u)) * 0.5
     h = linalg.symmetrized(matmul(linalg.adjoint(u), a))
     return u, h, asarray(len(weights)), converged
+
+
+def _norm(x: Array, order: Any) -> Array:
+    return norm(x, order, (-2, -1), keepdims=True)
 
 
 def _weights(least: float, most: int) -> Iterator[tuple[float, float, float]]:
@@ -80,12 +90,13 @@ def _weights(least: float, most: int) -> Iterator[tuple[float, float, float]]:
 
 def _iterate(u: Array, a: float, b: float, c: float) -> Array:
     """Give U (a + b U^H U) / (1 + c U^H U)."""
-    m, n = u.shape
+    *lead, m, n = u.shape
+    rows = len(lead)
     one = linalg.identity_like(u, n)
     if c > CUTOFF:
-        tall = concatenate([u * sqrt(c), one], 0)
+        tall = concatenate([u * sqrt(c), one], rows)
         q, _ = reflections.qr(tall, full_matrices=False)
-        above, below = slice_in_dim(q, 0, m), slice_in_dim(q, m, m + n)
+        above, below = slice_in_dim(q, 0, m, axis=rows), slice_in_dim(q, m, None, axis=rows)
         return u * (b / c) + matmul(above, linalg.adjoint(below)) * ((a - b / c) / sqrt(c))
     factor = linalg.cholesky(one + matmul(linalg.adjoint(u), u) * c)
     half = linalg.triangular_solve(

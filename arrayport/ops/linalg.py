@@ -49,6 +49,11 @@ def adjoint(x: Array) -> Array:
     return conj(matrix_transpose(x)) if dtypes.is_complex(x.dtype) else matrix_transpose(x)
 
 
+def columns_minus_rows(x: Array) -> Array:
+    """Number the diagonals of matrices: 0 the main one, 1 the first above it."""
+    return -_rows_minus_columns(x)
+
+
 def _rows_minus_columns(x: Array) -> Array:
     rank = len(x.shape)
     return iota_like(x, dtypes.int32, rank - 2) - iota_like(x, dtypes.int32, rank - 1)
@@ -140,8 +145,11 @@ def decomposition(
 
 
 def _cholesky_jvp(ts: Sequence[Any], ans: Array, _x: Any) -> Array:
-    """Differentiate L L^H = A: L^-1 A' L^-H is the sum of a lower triangle and its adjoint."""
-    half = triangular_solve_p.bind(ans, ts[0], **solver(left_side=True))
+    """Differentiate L L^H = A: L^-1 A' L^-H is the sum of a lower triangle and its adjoint.
+
+    Of A' the lower triangle counts, as of A.
+    """
+    half = triangular_solve_p.bind(ans, mirrored(ts[0]), **solver(left_side=True))
     both = triangular_solve_p.bind(
         ans, half, **solver(left_side=False, transpose_a=True, conjugate_a=True)
     )
@@ -166,6 +174,12 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
     """
     x = matrices("cholesky", x, square=True)
     return cholesky_p.bind(symmetrized(x) if symmetrize_input else x)
+
+
+def mirrored(x: Array, lower: bool = True) -> Array:
+    """Give the Hermitian matrices of which one triangle counts."""
+    strict = lower_part(x, -1) if lower else upper_part(x, 1)
+    return with_diagonal(strict + adjoint(strict), convert(real(x), x.dtype))
 
 
 def symmetrized(x: Array) -> Array:

@@ -19,6 +19,7 @@ from arrayport.ops.linalg import (
     decomposition,
     main_diagonal,
     matrices,
+    mirrored,
     solve_p,
     symmetrized,
     with_diagonal,
@@ -84,10 +85,13 @@ def _eigh_abstract(x: Any, lower: bool) -> list[Aval]:  # noqa: ARG001 - a rule 
     return [Aval(shape, x.dtype, x.weak), Aval(shape[:-1], dtypes.real_dtype(x.dtype), x.weak)]
 
 
-def _eigh_jvp(ts: Sequence[Any], ans: Sequence[Array], _x: Array, lower: bool) -> list[Array]:  # noqa: ARG001
-    """Differentiate A V = V W for distinct eigenvalues: first-order perturbation theory."""
+def _eigh_jvp(ts: Sequence[Any], ans: Sequence[Array], _x: Array, lower: bool) -> list[Array]:
+    """Differentiate A V = V W for distinct eigenvalues: first-order perturbation theory.
+
+    Of A' one triangle counts, as of A.
+    """
     v, w = ans
-    seen = matmul(adjoint(v), matmul(ts[0], v))
+    seen = matmul(adjoint(v), matmul(mirrored(ts[0], lower), v))
     # A diagonal of ones, or the zeros put there below would come back as 0 / 0.
     gaps = with_diagonal(as_row(w, v.shape) - as_column(w, v.shape), constant(1, w))
     mixing = seen * convert(with_diagonal(div(1, gaps), constant(0, w)), v.dtype)

@@ -9,10 +9,12 @@ from arrayport.core.names import absent
 
 if TYPE_CHECKING:
     from arrayport.scipy import fft as fft
+    from arrayport.scipy import linalg as linalg
     from arrayport.scipy import special as special
     from arrayport.scipy import stats as stats
 else:
     fft = Lazy("arrayport.scipy.fft")
+    linalg = Lazy("arrayport.scipy.linalg")
     special = Lazy("arrayport.scipy.special")
     stats = Lazy("arrayport.scipy.stats")
 

@@ -195,6 +195,24 @@ def test_complex_derivatives(name: str, same_as_jax: Callable[..., None]) -> Non
     same_as_jax(lambda x: f(lax.linalg, x), lambda x: f(lax_linalg, x), x, order=1)
 
 
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_the_triangle_that_is_not_read_has_no_derivative(dtype: str, lower: bool) -> None:
+    x, step = positive(3, dtype), 1e-6
+    t = random((3, 3), dtype, 5)
+
+    def factored(x: Any) -> Any:
+        return lax.linalg.cholesky(x, symmetrize_input=False)
+
+    def values(x: Any) -> Any:
+        return lax.linalg.eigh(x, lower=lower, symmetrize_input=False)[1]
+
+    for f in [values, *([factored] if lower else [])]:
+        pushed = np.asarray(ap.jvp(f, (anp.asarray(x),), (anp.asarray(t),))[1])
+        ahead, behind = (np.asarray(f(anp.asarray(x + s * t))) for s in (step, -step))
+        np.testing.assert_allclose(pushed, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_determinants(n: int, dtype: str, same_as_jax: Callable[..., None]) -> None:

@@ -116,6 +116,9 @@ EXCLUDED: Mapping[str, str] = {
         "lax.broadcast_shapes lax.conv_dimension_numbers lax.dtype lax.padtype_to_pads",
     ),
     **_for(
+        "it gives a flag beside an array: tests/scipy/test_linalg.py", "scipy.linalg.cho_factor"
+    ),
+    **_for(
         "it names ways of computing: tests/numpy/test_fft.py, tests/ops/test_spectra.py",
         "lax.FftType lax.linalg.EigImplementation lax.linalg.EighImplementation "
         "lax.linalg.SvdAlgorithm",

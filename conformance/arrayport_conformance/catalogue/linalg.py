@@ -10,18 +10,74 @@ from arrayport_conformance.catalogue.rows import (
     FLOATS,
     INEXACT,
     LOWER,
+    NONZERO,
     REGULAR,
     SYMMETRIC,
+    Case,
     I,
     Row,
     X,
     case,
+    double,
     rows,
 )
 
 ABOUT: dict[str, Any] = {"ulps": 512, "of_largest": True}
 SIGNS = "the signs of vectors are free"
+VECTORS = "it takes one matrix, as two vectors"
+ORDER = "the order of the eigenvalues is the algorithm's choice"
 FLAT = "JAX has no derivative of it: {}"
+
+
+def _scipy(name: str, *cases: Case, **about: Any) -> Row:
+    """State a row of scipy.linalg, which SciPy itself is the reference of."""
+    name = f"scipy.linalg.{name}"
+    return Row(name, cases, **{"reference": name, **ABOUT, **about})
+
+
+FIXED: dict[str, Any] = {"not_differentiable": "it has no operands", "reference": ""}
+SCIPY = (
+    _scipy("block_diag", case(X(2, 3), X(2))),
+    _scipy("circulant", case(X(4))),
+    _scipy("companion", case(X(4, domain=NONZERO))),
+    _scipy("convolution_matrix", case(X(3), 4), case(X(4), 3, "same")),
+    _scipy("fiedler", case(X(4))),
+    _scipy("fiedler_companion", case(X(5, domain=NONZERO))),
+    _scipy("hankel", case(X(3)), case(X(3), X(2))),
+    _scipy("leslie", case(X(3), X(2))),
+    _scipy("toeplitz", case(X(3)), case(X(3), X(2))),
+    *[
+        _scipy(name, case(4), dtypes=("float32",), **FIXED)
+        for name in ("hilbert", "invhilbert", "invpascal", "pascal", "helmert", "dft", "hadamard")
+    ],
+    _scipy("cholesky", case(X(3, 3, domain=DEFINITE), lower=True), order=1),
+    _scipy("cho_solve", case((X(3, 3, domain=LOWER), True), X(3))),
+    _scipy("det", case(X(3, 3, domain=REGULAR))),
+    _scipy("inv", case(X(3, 3, domain=REGULAR))),
+    _scipy("eigh", case(X(3, 3, domain=SYMMETRIC), eigvals_only=True)),
+    _scipy("eigh_tridiagonal", case(X(4), X(3), eigvals_only=True), not_batchable=VECTORS),
+    _scipy("expm", case(X(3, 3))),
+    _scipy("expm_frechet", case(X(3, 3), X(3, 3)), order=1),
+    _scipy("funm", case(X(3, 3), double), not_differentiable=ORDER),
+    _scipy("hessenberg", case(X(3, 3)), not_differentiable=ORDER),
+    _scipy("lu", case(X(3, 3, domain=REGULAR))),
+    _scipy("lu_factor", case(X(3, 3, domain=REGULAR))),
+    _scipy("lu_solve", case((X(3, 3, domain=REGULAR), I(3, below=3)), X(3, 2))),
+    _scipy("polar", case(X(3, 3, domain=REGULAR)), order=1),
+    _scipy("qr", case(X(3, 3, domain=REGULAR))),
+    _scipy("qr_multiply", case(X(3, 3, domain=REGULAR), X(2, 3))),
+    _scipy("rsf2csf", case(X(3, 3), X(3, 3)), not_differentiable=ORDER, no_reference=SIGNS),
+    _scipy("schur", case(X(3, 3)), not_differentiable=ORDER, no_reference=SIGNS),
+    _scipy("solve", case(X(3, 3, domain=REGULAR), X(3))),
+    _scipy(
+        "solve_sylvester",
+        case(X(3, 3, domain=DEFINITE), X(2, 2, domain=DEFINITE), X(3, 2)),
+        order=1,
+    ),
+    _scipy("solve_triangular", case(X(3, 3, domain=LOWER), X(3), lower=True)),
+    _scipy("sqrtm", case(X(3, 3, domain=DEFINITE)), order=1),
+    _scipy("svd", case(X(3, 3, domain=REGULAR), compute_uv=False)),
+)
 
 ROWS = (
     Row(
@@ -169,4 +225,5 @@ ROWS = (
         (case(X(3), X(3, domain=ABOVE_ONE), X(3), X(3, 2)),),
         **{**ABOUT, "ulps": 4096},
     ),
+    *SCIPY,
 )
