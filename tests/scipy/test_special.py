@@ -333,7 +333,8 @@ def test_types_are_jaxs() -> None:
     """Let JAX trace each function, without computing, and compare dtypes and weakness."""
     jax = pytest.importorskip("jax", reason="the types are jax's")
     theirs: Any = import_module("jax.scipy.special")
-    skipped = {"bernoulli", "bessel_jn", "multigammaln", "sph_harm_y"}  # arguments of other kinds
+    # what takes arguments of other kinds
+    skipped = {"bernoulli", "bessel_jn", "multigammaln", "polygamma", "sph_harm_y"}
     for name in sorted(set(known("scipy.special")) - skipped):
         if not hasattr(theirs, name):
             continue
@@ -341,7 +342,12 @@ def test_types_are_jaxs() -> None:
         count = sum(p.default is p.empty for p in required) + (name == "zeta")
         for dtype in ("float32", "int32"):
             xs = [np.full(3, 1, dtype)] * count
-            wanted = jax.tree.leaves(jax.eval_shape(getattr(theirs, name), *xs))
+            try:
+                with np.errstate(all="ignore"):  # JAX's own constants
+                    wanted = jax.tree.leaves(jax.eval_shape(getattr(theirs, name), *xs))
+            except TypeError:
+                assert dtype == "int32"  # of which JAX makes floats in some functions only
+                continue
             found = getattr(special, name)(*map(anp.asarray, xs))
             found = found if isinstance(found, tuple) else (found,)
             assert [(x.shape, x.dtype) for x in found] == [(x.shape, x.dtype) for x in wanted], name

@@ -8,7 +8,7 @@ from typing import Any
 from arrayport.core.array import Array
 from arrayport.numpy.questions import isnan
 from arrayport.ops.creation import iota_like
-from arrayport.ops.elementwise import exp, floor, log, not_equal, select
+from arrayport.ops.elementwise import equal, exp, floor, log, not_equal, select
 from arrayport.ops.special import igammac, lgamma, xlogy
 from arrayport.ops.structure import constant, reduce_sum, reshape
 from arrayport.scipy.arguments import floats
@@ -50,11 +50,12 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
     """Give the entropy in nats. Source: ``jax.scipy.stats.poisson.entropy``."""
     mu, _ = floats("poisson.entropy", mu, loc)
     large = mu > LARGE
-    small = within(mu, large, 1)
+    small = within(mu, large | (mu <= 0), 1)
     counts = reshape(iota_like(small, small.dtype, 0, (TERMS,)), (TERMS,) + (1,) * len(small.shape))
     logs = xlogy(counts, small) - lgamma(counts + 1) - small
     exact = -reduce_sum(exp(logs) * logs, (0,))
     u = 1 / within(mu, ~large, LARGE)
     series = u * (1 / 12 + u * (1 / 24 + u * (19 / 360 + u * (9 / 80))))
     found = select(large, (1 + log(2 * pi / u)) / 2 - series, exact)
-    return select(mu < 0, constant(nan, found), found)
+    found = select(equal(mu, 0), constant(0, found), found)
+    return select(mu >= 0, found, constant(nan, found))

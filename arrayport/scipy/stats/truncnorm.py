@@ -7,7 +7,7 @@ from math import log as ln
 from typing import Any
 
 from arrayport.core.array import Array
-from arrayport.ops.elementwise import equal, exp, log, select, square
+from arrayport.ops.elementwise import exp, log, select, square
 from arrayport.ops.special import log_ndtr
 from arrayport.ops.structure import constant
 from arrayport.scipy.exponentials import log1mexp
@@ -43,7 +43,7 @@ def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.truncnorm.logcdf``."""
     y, _, a, b = standard("truncnorm.logcdf", x, loc, scale, a, b)
-    return _bounded(_part(a, y, y, a, b), a, b)
+    return _part(a, y, y >= b, y <= a, a, b)
 
 
 def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -54,7 +54,7 @@ def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of `sf`. Source: ``jax.scipy.stats.truncnorm.logsf``."""
     y, _, a, b = standard("truncnorm.logsf", x, loc, scale, a, b)
-    return _bounded(_part(y, b, y, a, b), a, b)
+    return _part(y, b, y <= a, y >= b, a, b)
 
 
 def _bounded(value: Array, a: Array, b: Array) -> Array:
@@ -62,13 +62,12 @@ def _bounded(value: Array, a: Array, b: Array) -> Array:
     return select(a < b, value, constant(nan, value))
 
 
-def _part(low: Array, high: Array, y: Array, a: Array, b: Array) -> Array:
+def _part(low: Array, high: Array, full: Array, empty: Array, a: Array, b: Array) -> Array:
     """Give the logarithm of the part of the mass between a and b that is from low to high."""
-    outside = (y < a) | (y > b) | equal(low, high)
-    low, high = select(outside, a, low), select(outside, b, high)
-    value = _mass(low, high) - _mass(a, b)
-    full = select(equal(low, a), y >= b, y <= a)
-    return select(outside, select(full, constant(0, value), constant(-inf, value)), value)
+    outside = full | empty
+    value = _mass(select(outside, a, low), select(outside, b, high)) - _mass(a, b)
+    value = select(full, constant(0, value), value)
+    return _bounded(select(empty, constant(-inf, value), value), a, b)
 
 
 def _mass(low: Array, high: Array) -> Array:
