@@ -146,6 +146,11 @@ def takes(x: Array, kinds: str, name: str) -> Array:
     return x
 
 
+def _floats(xs: Sequence[Any], name: str) -> list[Array]:
+    """Operands of one floating dtype and one shape, or ()."""
+    return [takes(x, "f", name) for x in _alike(xs, name)]
+
+
 def _unary(op: Callable[[Any], Array], name: str, kinds: str = FLOATING) -> Callable[[Any], Array]:
     """Make the strict function of one operand."""
 
@@ -226,16 +231,11 @@ ge, gt = (
     _binary(elementwise.greater_equal, "ge", "biuf"),
     _binary(elementwise.greater, "gt", "biuf"),
 )
-_igamma = _binary(special.igamma, "igamma", "f")
-_igamma_grad_a = _binary(special.igamma_grad_a, "igamma_grad_a", "f")
-_igammac = _binary(special.igammac, "igammac", "f")
 le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less, "lt", "biuf")
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
 mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
 mulhi = _binary(bits.mulhi, "mulhi", INTEGRAL)
-_polygamma = _binary(special.polygamma, "polygamma", "f")
-random_gamma_grad = _binary(special.random_gamma_grad, "random_gamma_grad", "f")
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
 shift_right_arithmetic = _binary(
@@ -243,7 +243,6 @@ shift_right_arithmetic = _binary(
 )
 shift_right_logical = _binary(elementwise.shift_right_logical, "shift_right_logical", INTEGRAL)
 complex = _binary(elementwise.complex, "complex", "f")
-_zeta = _binary(special.zeta, "zeta", "f")
 
 
 def div(x: Any, y: Any, /) -> Array:
@@ -317,33 +316,52 @@ def nextafter(x1: Any, x2: Any) -> Array:
 
 
 def igamma(a: Any, x: Any) -> Array:
-    """Integrate the gamma density of exponent a up to x. Source: ``jax.lax.igamma``.
+    """Give the part of the gamma distribution with exponent a that is below x.
+
+    Source: ``jax.lax.igamma``.
 
     >>> from arrayport import lax
     >>> lax.igamma(1.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    return _igamma(a, x)
-
-
-def igamma_grad_a(a: Any, x: Any) -> Array:
-    """Give the derivative of `igamma` in a. Source: ``jax.lax.igamma_grad_a``."""
-    return _igamma_grad_a(a, x)
+    return special.igamma(*_floats((a, x), "igamma"))
 
 
 def igammac(a: Any, x: Any) -> Array:
-    """Integrate the gamma density of exponent a from x on. Source: ``jax.lax.igammac``."""
-    return _igammac(a, x)
+    """Give the part of the gamma distribution with exponent a that is above x.
+
+    Source: ``jax.lax.igammac``.
+    """
+    return special.igammac(*_floats((a, x), "igammac"))
+
+
+def igamma_grad_a(a: Any, x: Any) -> Array:
+    """Give the derivative of `igamma` with respect to a. Source: ``jax.lax.igamma_grad_a``."""
+    return special.igamma_grad_a(*_floats((a, x), "igamma_grad_a"))
+
+
+def random_gamma_grad(a: Any, x: Any) -> Array:
+    """Give the derivative of x with respect to a, where `igamma` of both stays the same.
+
+    Source: ``jax.lax.random_gamma_grad``.
+    """
+    return special.random_gamma_grad(*_floats((a, x), "random_gamma_grad"))
 
 
 def polygamma(m: Any, x: Any) -> Array:
-    """Differentiate digamma m times. Source: ``jax.lax.polygamma``."""
-    return _polygamma(m, x)
+    """Give the mth derivative of `digamma`, for whole m; there is no derivative in m.
+
+    Source: ``jax.lax.polygamma``.
+    """
+    return special.polygamma(*_floats((m, x), "polygamma"))
 
 
 def zeta(x: Any, q: Any) -> Array:
-    """Sum (k + q) ** -x over k = 0, 1, … Source: ``jax.lax.zeta``."""
-    return _zeta(x, q)
+    """Give the sum of (k + q)**-x over k = 0, 1, 2 ...; there is no derivative in x.
+
+    Source: ``jax.lax.zeta``.
+    """
+    return special.zeta(*_floats((x, q), "zeta"))
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:
@@ -355,8 +373,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
     >>> lax.betainc(1.0, 1.0, 0.25)
     Array(0.25, dtype=float32, weak_type=True)
     """
-    operands = _alike((a, b, x), "betainc")
-    return special.betainc_p.bind(*[takes(v, "f", "betainc") for v in operands])
+    return special.betainc_p.bind(*_floats((a, b, x), "betainc"))
 
 
 def round(x: Any, rounding_method: Any = 0) -> Array:
