@@ -86,6 +86,26 @@ def test_order_when_it_was_not_asked_for(printed, backend):
     assert printed() == ["0", "2", "4", "6", "8"]
 
 
+def test_order_in_a_program_that_became_machine_code(printed, backend):
+    if backend == "jax":
+        pytest.skip("JAX keeps the order of ordered effects only")
+
+    @ap.jit
+    def f(x):
+        y = anp.sin(anp.cumsum(anp.sort(anp.cos(x) * 2))).sum()
+        ap.debug.print("late {:.3f}", y)
+        ap.debug.print("early {:.3f}", x[0] + 1)
+        return y
+
+    x = anp.linspace(0.0, 1.0, 200_000)
+    f(x)
+    expected = printed()
+    assert [line.split()[0] for line in expected] == ["late", "early"]
+    for _ in range(30):
+        f(x)
+    assert [line.split()[0] for line in printed()] == ["late", "early"] * 30
+
+
 def test_branches(printed, backend):  # noqa: ARG001 - made on the backend
     def f(x):
         return lax.cond(

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, update_wrapper
 from typing import Any
 
 from numpy import ndarray
 
-from arrayport.control.flat import Traced, flatten
+from arrayport.control import stages
+from arrayport.control.explaining import Signature, explain, noting
+from arrayport.control.flat import Traced as Staged
+from arrayport.control.flat import flatten
+from arrayport.core import leaks, profile
 from arrayport.core.array import Array, Aval, Tracer, aval_of
-from arrayport.core.backend import Backend, by_type, enter, get, leave
+from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
 from arrayport.core.config import config, x64
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging, named_axes
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
+from arrayport.core.watch import inspecting, watching
 from arrayport.ops.structure import move_axis
 from arrayport.transforms.derived import (
     Linearized,
@@ -147,6 +153,9 @@ def jit(
     return Jitted(fun, {k: v for k, v in options.items() if v is not None and v is not False})
 
 
+jitted: weakref.WeakSet[Jitted] = weakref.WeakSet()
+
+
 class Jitted:
     """A function as `jit` gives it: call it, or look at it by `lower`, `trace`, `eval_shape`."""
 
@@ -162,6 +171,10 @@ class Jitted:
         self.programs: dict[Any, tuple[Program, Any]] = {}
         self.natives: dict[Any, Any] = {}
         self.quick: dict[type, Callable[..., Any]] = {}  # of these by classes of raw arrays
+        self.signatures: list[Signature] = []
+        self.noted = noting(fun, self.signatures)
+        self.__name__ = getattr(fun, "__name__", type(fun).__name__)
+        jitted.add(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key: Any = None
@@ -216,14 +229,29 @@ class Jitted:
                 and not self.donated
                 and not program.axes
                 and backend is get("numpy")
+                and not inspecting()
             ):
                 self.remember(fast_key, program, out_tree, backend)
-            outs = jit_p.bind(*captured, *leaves, program=program)
+            outs = self.run(program, [*captured, *leaves], args, kwargs)
             if self.donated or self.donated_names:
                 self.delete(args, kwargs)
             return tree_unflatten(out_tree, outs)
         finally:
             leave(token)
+
+    def run(self, program: Program, leaves: list[Array], args: Any, kwargs: Any) -> list[Array]:
+        """Run the Program; a NaN that is looked for is sought again in the function itself."""
+        if profile.recording is not None:
+            with profile.span(f"jit({self.__name__})", "call"):
+                return jit_p.bind(*leaves, program=program)
+        if not watching():
+            return jit_p.bind(*leaves, program=program)
+        try:
+            return jit_p.bind(*leaves, program=program)
+        except FloatingPointError:
+            with config.override("disable_jit", True):
+                self.fun(*args, **kwargs)
+            raise
 
     def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The static arguments, hashable, and the others."""
@@ -254,7 +282,12 @@ class Jitted:
         hit = self.programs.get(key)
         if hit is not None:
             return hit[0], (), hit[1]
-        traced = Traced(self.whole(statics), tree, key[2])
+        function = self.whole(statics)
+        traced = (
+            leaks.checked("jit", Staged, function, tree, key[2])
+            if leaks.on
+            else Staged(function, tree, key[2])
+        )
         if not traced.captured:
             self.programs[key] = traced.program, traced.out_tree
         return traced.program, traced.captured, traced.out_tree
@@ -270,7 +303,7 @@ class Jitted:
                     full.insert(where, value)
                 else:
                     named[where] = value
-            return self.fun(*full, **named)
+            return self.noted(*full, **named)
 
         return call
 
@@ -288,7 +321,7 @@ class Jitted:
         """The same function, jitted by a native engine."""
         made = self.natives.get(engine)
         if made is None:
-            made = self.natives[engine] = engine.jit(self.fun, **self.options)
+            made = self.natives[engine] = engine.jit(self.noted, **self.options)
         return made
 
     def delete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -300,37 +333,41 @@ class Jitted:
                 x.delete()
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage for arguments, which may be ShapeDtypeStructs, without running."""
-        statics, dynamic = self.split(args, kwargs)
-        _, engine = route(tree_leaves(dynamic))
-        if engine is not None:
-            return self.native(engine).trace(*args, **kwargs)
-        leaves, tree = _abstract(dynamic)
-        return Traced(self.whole(statics), tree, leaves)
-
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Stage for arguments ahead of time; `.compile()` gives a callable for that signature."""
+        """Trace for arguments, which may be ShapeDtypeStructs, without running."""
         statics, dynamic = self.split(args, kwargs)
         backend, engine = route(tree_leaves(dynamic))
         if engine is not None:
-            return self.native(engine).lower(*args, **kwargs)
+            return self.native(engine).trace(*args, **kwargs)
         leaves, tree = _abstract(dynamic)
         token = enter(backend)
         try:
-            return Lowered(self, statics, Traced(self.whole(statics), tree, leaves), tree, backend)
+            staged = Staged(self.whole(statics), tree, leaves)
         finally:
             leave(token)
+        bind = jit_p.bind
+        return stages.Traced(staged, tree, backend, self.__name__, self.donated, bind)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """Trace and lower for arguments; `.compile()` gives a callable for that signature."""
+        return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Types of the outputs for arguments, as ShapeDtypeStructs."""
         _, engine = route(tree_leaves((args, kwargs)))
         if engine is not None:
             return self.native(engine).eval_shape(*args, **kwargs)
-        traced = self.trace(*args, **kwargs)
-        return tree_unflatten(
-            traced.out_tree,
-            [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in traced.out_avals],
-        )
+        return self.trace(*args, **kwargs).out_info
+
+    def explain(self) -> str:
+        """Tell how often, for what and why the function was traced.
+
+        >>> import arrayport as ap, arrayport.numpy as anp
+        >>> f = ap.jit(lambda x: x * 2)
+        >>> _ = f(anp.ones(2)), f(anp.ones(3))
+        >>> print(f.explain().splitlines()[-1])
+           because x has another shape: float32[3] now, float32[2] then
+        """
+        return explain(self.__name__, self.signatures)
 
     def clear_cache(self) -> None:
         """Forget what was traced."""
@@ -338,6 +375,7 @@ class Jitted:
         self.programs.clear()
         self.natives.clear()
         self.quick.clear()
+        self.signatures.clear()
 
     def _cache_size(self) -> int:
         natives = self.natives.values()
@@ -350,6 +388,29 @@ class Jitted:
         return f"<jitted {self.fun!r}>"
 
 
+def clear_caches() -> None:
+    """Forget everything that was traced and compiled. Source: `jax.clear_caches`.
+
+    >>> clear_caches()
+    """
+    for function in list(jitted):
+        function.clear_cache()
+    for backend in loaded():
+        if backend.native is not None:
+            backend.native.clear_caches()
+
+
+def _forget_fast() -> None:
+    """Let calls go through every check: what debugging looks for would pass them by."""
+    for function in list(jitted):
+        function.fast.clear()
+
+
+for option in ("debug_nans", "debug_infs"):
+    config.listen(option, _forget_fast)
+profile.listeners.append(_forget_fast)
+
+
 def _first_class(x: Any) -> type:
     """The class of the first raw array in builtin containers, or of what else comes first."""
     while True:
@@ -359,47 +420,6 @@ def _first_class(x: Any) -> type:
         if cls not in (dict, list, tuple) or not x:
             return cls
         x = next(iter(x.values() if cls is dict else x))
-
-
-class Lowered:
-    """A function staged for one signature, before it is compiled."""
-
-    def __init__(
-        self, jitted: Jitted, statics: Any, traced: Traced, tree: Any, backend: Backend
-    ) -> None:
-        self.jitted = jitted
-        self.statics = statics
-        self.traced = traced
-        self.tree = tree
-        self.backend = backend
-
-    def as_text(self) -> str:
-        """The Program, printed."""
-        return str(self.traced.program)
-
-    def compile(self) -> Callable[..., Any]:
-        """Make the callable; it raises TypeError for arguments of another signature."""
-        self.traced.program.run(self.backend)
-
-        def compiled(*args: Any, **kwargs: Any) -> Any:
-            statics, dynamic = self.jitted.split(args, kwargs)
-            leaves, tree = flatten(dynamic, "an argument of a compiled function")
-            wanted = self.traced.program.in_avals
-            if tree != self.tree or [aval_of(x)[:2] for x in leaves] != [a[:2] for a in wanted]:
-                got = ", ".join(str(aval_of(x)) for x in leaves)
-                raise TypeError(
-                    f"this compiled function takes ({', '.join(map(str, wanted))}), it was called "
-                    f"with ({got})"
-                )
-            if statics and statics != self.statics:
-                raise TypeError(
-                    f"this compiled function has static arguments {self.statics}, it was called "
-                    f"with {statics}"
-                )
-            outs = jit_p.bind(*leaves, program=self.traced.program)
-            return tree_unflatten(self.traced.out_tree, outs)
-
-        return compiled
 
 
 def _abstract(dynamic: Any) -> tuple[list[Any], Any]:

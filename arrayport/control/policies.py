@@ -13,6 +13,7 @@ from arrayport.core.tree import tree_map
 from arrayport.ops.convolution import conv_general_dilated_p
 from arrayport.ops.products import dot_general_p
 from arrayport.ops.promotion import lift
+from arrayport.passes.prune import prune
 from arrayport.transforms.derived import Linearized
 
 name_p: Unary = Unary(
@@ -168,7 +169,7 @@ def parted(lin: Linearized, policy: Callable[..., bool] | None) -> tuple[Program
     saving = Program(first.ins, first.eqns, [*first.outs[:n], *kept])
     known = set(kept)
     again = [e for e in first.eqns if known.isdisjoint(e.outs)]
-    return saving, Program([*first.ins, *kept], again, first.outs[n:]), len(kept)
+    return saving, prune(Program([*first.ins, *kept], again, first.outs[n:])), len(kept)
 
 
 def residuals_of(lin: Linearized, xs: Sequence[Array], found: Sequence[Array]) -> list[Array]:

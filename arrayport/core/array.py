@@ -31,6 +31,21 @@ class Aval(NamedTuple):
     dtype: np.dtype[Any]
     weak: bool = False
 
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def weak_type(self) -> bool:
+        """The same as `weak`, by JAX's name."""
+        return self.weak
+
     def __str__(self) -> str:
         shape = ",".join(map(str, self.shape))
         return f"{dtypes.name(self.dtype)}[{shape}]{'*' if self.weak else ''}"
@@ -180,7 +195,10 @@ class Array(Methods):
 
     def is_deleted(self) -> bool:
         """Whether the array was deleted, or given away by a donating `jit`."""
-        return type(self.raw) is Deleted
+        raw = self.raw
+        if type(raw) is np.ndarray:
+            return False
+        return type(raw) is Deleted or bool(getattr(raw, "is_deleted", bool)())
 
     # ---- to Python, NumPy, others
 

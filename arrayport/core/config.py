@@ -1,4 +1,4 @@
-"""The process-wide options: 64-bit types and the switch that turns compilation off."""
+"""The process-wide options: 64-bit types, compilation, promotion, and what helps to find faults."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 _WORDS = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -15,49 +17,97 @@ _WORDS = {
 
 @dataclasses.dataclass(slots=True)
 class _Option:
-    """One switch; its value is our own until another library's flag is followed."""
+    """One switch, or a choice; its value is our own until another library's flag is followed."""
 
     name: str
-    value: bool = False
+    value: Any = False
     explicit: bool = False
-    read: Callable[[], bool] | None = None
-    write: Callable[[bool], None] | None = None
+    read: Callable[[], Any] | None = None
+    write: Callable[[Any], None] | None = None
+    choices: tuple[Any, ...] = (False, True)
+    listeners: list[Callable[[], None]] = dataclasses.field(default_factory=list)
 
-    def get(self) -> bool:
+    def get(self) -> Any:
         return self.value if self.read is None else self.read()
 
-    def set(self, value: bool) -> None:
-        if not isinstance(value, bool):
+    def set(self, value: Any) -> None:
+        if self.choices == (False, True) and not isinstance(value, bool):
             raise TypeError(
                 f"option {self.name!r} is a switch: pass True or False, "
                 f"not {value!r} of type {type(value).__name__}"
             )
+        if value not in self.choices:
+            known = ", ".join(map(repr, self.choices))
+            raise ValueError(f"option {self.name!r} is one of {known}, not {value!r}")
         self.value, self.explicit = value, True
         if self.write is not None:
             self.write(value)
+        for listener in self.listeners:
+            listener()
 
 
-def _from_environment(name: str) -> _Option:
+def _from_environment(name: str, *choices: Any) -> _Option:
+    option = _Option(name, choices[0], choices=choices) if choices else _Option(name)
     for prefix in ("ARRAYPORT_", "JAX_"):
         variable = prefix + name.upper()
         text = os.environ.get(variable)
         if text is not None:
-            if text.lower() not in _WORDS:
+            if choices and text not in choices:
+                raise ValueError(f"environment variable {variable} is {text!r}, not of {choices}")
+            if not choices and text.lower() not in _WORDS:
                 raise ValueError(
                     f"environment variable {variable} is {text!r}: write 1 (on) or 0 (off)"
                 )
-            return _Option(name, _WORDS[text.lower()], explicit=True)
-    return _Option(name)
+            option.value = text if choices else _WORDS[text.lower()]
+            option.explicit = True
+            break
+    return option
 
 
 _x64 = _from_environment("enable_x64")
 _disable_jit = _from_environment("disable_jit")
-_OPTIONS = {option.name: option for option in (_x64, _disable_jit)}
+_dtype_promotion = _from_environment("numpy_dtype_promotion", "standard", "strict")
+_rank_promotion = _from_environment("numpy_rank_promotion", "allow", "warn", "raise")
+_GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+_PRECISIONS = (
+    *(None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
+    *("BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "TF32_TF32_F32"),
+    *("TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64"),
+)
+_OPTIONS = {
+    option.name: option
+    for option in (
+        _x64,
+        _disable_jit,
+        _from_environment("debug_nans"),
+        _from_environment("debug_infs"),
+        _from_environment("log_compiles"),
+        _from_environment("explain_cache_misses"),
+        _from_environment("check_tracer_leaks"),
+        _dtype_promotion,
+        _rank_promotion,
+        _from_environment("default_matmul_precision", *_PRECISIONS),
+        _from_environment("transfer_guard_host_to_device", *_GUARDS),
+        _from_environment("transfer_guard_device_to_device", *_GUARDS),
+        _from_environment("transfer_guard_device_to_host", *_GUARDS),
+    )
+}
 
 
 def x64() -> bool:
     """Return whether 64-bit types are on: the fast read for code that runs on every operation."""
     return _x64.value if _x64.read is None else _x64.read()
+
+
+def strict_dtypes() -> bool:
+    """Return whether dtypes promote by request only: a fast read, as `x64` is."""
+    read = _dtype_promotion.read
+    return (_dtype_promotion.value if read is None else read()) == "strict"
+
+
+def rank_promotion() -> str:
+    """Return what is said of broadcasting to more axes: a fast read, as `x64` is."""
+    return _rank_promotion.value if _rank_promotion.read is None else _rank_promotion.read()
 
 
 def _option(name: str) -> _Option:
@@ -82,16 +132,17 @@ class Config:
 
     __slots__ = ()
 
-    def update(self, name: str, value: bool) -> None:
+    def update(self, name: str, value: Any) -> None:
         """Set the option ``name``.
 
-        Raises AttributeError for an unknown name, TypeError for a value that is not a bool.
+        Raises AttributeError for an unknown name, TypeError or ValueError for a value that is none
+        of its own.
         Source: ``jax.config.update``.
         """
         _option(name).set(value)
 
     @contextlib.contextmanager
-    def override(self, name: str, value: bool) -> Iterator[None]:
+    def override(self, name: str, value: Any) -> Iterator[None]:
         """Set the option ``name`` within a ``with`` block, in every thread, then put it back."""
         option = _option(name)
         before, explicit = option.get(), option.explicit
@@ -104,8 +155,8 @@ class Config:
 
     def follow(
         self,
-        read: Callable[[], bool],
-        write: Callable[[bool], None],
+        read: Callable[[], Any],
+        write: Callable[[Any], None],
         name: str = "enable_x64",
     ) -> None:
         """Make another library's flag the truth about the option ``name``.
@@ -116,6 +167,13 @@ class Config:
         if option.explicit:
             write(option.value)
         option.read, option.write = read, write
+
+    def listen(self, name: str, listener: Callable[[], None]) -> None:
+        """Call a function whenever the option ``name`` was set; and now, if it was."""
+        option = _option(name)
+        option.listeners.append(listener)
+        if option.explicit:
+            listener()
 
     @property
     def enable_x64(self) -> bool:
@@ -137,7 +195,7 @@ class Config:
         """JAX's name for `disable_jit`."""
         return _disable_jit.get()
 
-    def __getattr__(self, name: str) -> bool:
+    def __getattr__(self, name: str) -> Any:
         return _option(name).get()
 
     def __repr__(self) -> str:
@@ -171,3 +229,69 @@ def enable_x64(new_val: bool = True) -> Iterator[None]:
     """
     with config.override("enable_x64", new_val):
         yield
+
+
+def _setting(name: str, does: str) -> Callable[..., AbstractContextManager[None]]:
+    """Make the context manager of an option."""
+
+    def setting(new_val: Any = True) -> AbstractContextManager[None]:
+        return config.override(name, new_val)
+
+    setting.__name__ = setting.__qualname__ = name
+    setting.__doc__ = f"""{does} within a ``with`` block. Source: ``jax.{name}``."""
+    return setting
+
+
+debug_nans = _setting(
+    "debug_nans", "Raise FloatingPointError, naming the operation, where a NaN comes up,"
+)
+debug_infs = _setting(
+    "debug_infs", "Raise FloatingPointError, naming the operation, where an infinity comes up,"
+)
+log_compiles = _setting("log_compiles", "Log, as warnings, what is traced and compiled")
+explain_cache_misses = _setting(
+    "explain_cache_misses", "Log, as warnings, why a jitted function is traced again"
+)
+check_tracer_leaks = _setting(
+    "check_tracer_leaks", "Raise where a traced value outlives its function"
+)
+numpy_dtype_promotion = _setting(
+    "numpy_dtype_promotion", 'Refuse ("strict") or make ("standard") implicit promotions of dtypes'
+)
+numpy_rank_promotion = _setting(
+    "numpy_rank_promotion", 'Allow, warn of, or refuse ("raise") broadcasting to more axes'
+)
+default_matmul_precision = _setting(
+    "default_matmul_precision", "Let products on JAX's accelerators round their operands so"
+)
+transfer_guard_host_to_device = _setting(
+    "transfer_guard_host_to_device", 'Allow, log or "disallow" transfers from host to device'
+)
+transfer_guard_device_to_device = _setting(
+    "transfer_guard_device_to_device", 'Allow, log or "disallow" transfers between devices'
+)
+transfer_guard_device_to_host = _setting(
+    "transfer_guard_device_to_host", 'Allow, log or "disallow" transfers from device to host'
+)
+
+
+@contextlib.contextmanager
+def transfer_guard(new_val: str) -> Iterator[None]:
+    """Allow, log or "disallow" all transfers within a ``with`` block.
+
+    Explicit ones (``device_put``, ``device_get``) are let through unless it says
+    "disallow_explicit". Source: ``jax.transfer_guard``.
+    """
+    with contextlib.ExitStack() as stack:
+        for option in _OPTIONS:
+            if option.startswith("transfer_guard"):
+                stack.enter_context(config.override(option, new_val))
+        yield
+
+
+def checking_leaks() -> AbstractContextManager[None]:
+    """Raise where a traced value outlives its function, within a ``with`` block.
+
+    Source: ``jax.checking_leaks``.
+    """
+    return config.override("check_tracer_leaks", True)

@@ -13,7 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from arrayport.core.config import x64
+from arrayport.core.config import strict_dtypes, x64
 from arrayport.core.errors import TypePromotionError
 
 DType = np.dtype[Any]
@@ -350,6 +350,8 @@ def promote(a: DType, a_weak: bool, b: DType, b_weak: bool) -> tuple[DType, bool
     >>> promote(float16, False, float32, True)
     (dtype('float16'), False)
     """
+    if strict_dtypes():
+        return _strict(((a, a_weak), (b, b_weak)))
     return _promoted(a, a_weak, b, b_weak, x64())
 
 
@@ -365,7 +367,22 @@ def result_type(*pairs: tuple[DType, bool]) -> tuple[DType, bool]:
     """
     if not pairs:
         raise ValueError("result_type needs at least one array, scalar or dtype")
+    if strict_dtypes():
+        return _strict(pairs)
     return _result(pairs, x64())
+
+
+def _strict(pairs: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:
+    """Promote among weak operands, and from weak ones to one of the same or a higher kind."""
+    strong = {dtype for dtype, weak in pairs if not weak}
+    found = _result(pairs, x64())
+    if len(strong) > 1 or (strong and found[0] not in strong):
+        names = ", ".join(sorted({dtype.name for dtype, _ in pairs}))
+        raise TypePromotionError(
+            f"the dtypes {names} do not promote implicitly while numpy_dtype_promotion is "
+            '"strict": cast one with .astype'
+        )
+    return found
 
 
 def promote_types(a: Any, b: Any) -> DType:

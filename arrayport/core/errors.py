@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-_HOUSE = ("arrayport", "arrayport_backends", "arrayport_conformance")
+# Whose frames are not the user's.
+_HOUSE = ("arrayport", "arrayport_backends", "arrayport_conformance", "jax", "jaxlib")
 
 
 class ArrayportError(Exception):
@@ -46,7 +47,7 @@ class UnsupportedOnBackendError(ArrayportError, NotImplementedError):
 
 
 class TypePromotionError(ArrayportError, ValueError):
-    """Dtypes that do not promote met in one operation."""
+    """Dtypes that do not promote met in one operation; all do that while promotion is strict."""
 
 
 class BackendMismatchError(ArrayportError, ValueError):
@@ -62,7 +63,7 @@ class ProgramError(ArrayportError, RuntimeError):
 
 
 def user_frame() -> FrameType | None:
-    """Give the innermost frame outside arrayport, None if there is none."""
+    """Give the innermost frame outside arrayport and JAX, None if there is none."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to one's caller
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE:

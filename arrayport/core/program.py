@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from arrayport.core import profile
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.errors import ProgramError
 from arrayport.core.primitive import (
@@ -127,6 +128,8 @@ class Program:
 
     def run(self, backend: Backend) -> Callable[..., list[Any]]:
         """The executor of this Program on a backend: raw values in, raw values out."""
+        if profile.recording is not None:
+            return self.derive(("recorded", backend), lambda: backend.compile(self))
         found = self.derived.get(backend)
         if found is None:
             found = self.derived[backend] = backend.compile(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core.array import Array, Tracer, home
-from arrayport.core.errors import BackendMismatchError, user_line
+from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
 
 if TYPE_CHECKING:
     from arrayport.core.primitive import Binary, Primitive, Unary
@@ -23,8 +23,12 @@ _levels = itertools.count(1)
 class Trace:
     """An interpretation of primitives; the highest level among operands decides."""
 
+    opened: Callable[[Trace], None] | None = None  # is told of every trace, while leaks are sought
+
     def __init__(self) -> None:
         self.level = next(_levels)
+        if Trace.opened is not None:
+            Trace.opened(self)
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         """Apply a primitive in this interpretation."""
@@ -41,6 +45,25 @@ class Trace:
     def backend(self, x: Tracer) -> backends.Backend:
         """The backend that a tracer of this trace will run on."""
         raise NotImplementedError
+
+
+class FinishedTrace(Trace):
+    """What a trace turns into once its function has returned."""
+
+    def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        raise UnexpectedTracerError(
+            f"a traced value was used at {user_line()} in {prim.name} after the function that made "
+            "it had returned: return it from that function instead of storing it (within "
+            "arrayport.checking_leaks() the error says where it was made)"
+        )
+
+    def backend(self, x: Tracer) -> backends.Backend:
+        return backends.ambient()
+
+
+def finish(trace: Trace) -> None:
+    """Let every later use of a trace's values raise; it costs nothing until then."""
+    trace.__class__ = FinishedTrace
 
 
 class EvalTrace(Trace):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.config import rank_promotion
+from arrayport.core.errors import user_line
 from arrayport.core.trace import backend_of, neutral
 from arrayport.ops.structure import broadcast_to, convert, full_p
 
@@ -135,6 +138,16 @@ def inexact(x: Array) -> Array:
 
 def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which all broadcast by NumPy's rules."""
+    rule = rank_promotion()
+    if rule != "allow" and len({len(s) for s in shapes if s}) > 1:
+        advice = (
+            f"shapes {', '.join(map(str, shapes))} of unequal ranks were broadcast at "
+            f"{user_line()} while numpy_rank_promotion is {rule!r}: give "
+            "them as many axes (x[None])"
+        )
+        if rule == "raise":
+            raise ValueError(advice)
+        warnings.warn(advice, stacklevel=2)
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

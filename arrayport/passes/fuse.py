@@ -194,10 +194,13 @@ class Fusion:
         calls: dict[int, list[Eqn]] = defaultdict(list)
         passed: dict[int, set[int]] = defaultdict(set)
         self.reaches: dict[Atom, Reach] = {}
+        effects = 0  # the level of the last effect: they keep their order
         for eqn in self.program.eqns:
             v = eqn.outs[0] if eqn.outs else None
             if v not in self.forms:
                 level = max([when[a] for a in eqn.ins if type(a) is Var], default=0)
+                if eqn.effect:
+                    level = effects = max(level, effects)
                 calls[level].append(eqn)
                 when.update(dict.fromkeys(eqn.outs, level + 1))
                 continue

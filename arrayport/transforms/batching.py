@@ -10,7 +10,7 @@ from arrayport.core.array import Array, Tracer, aval_of
 from arrayport.core.backend import Backend
 from arrayport.core.primitive import Collective, Primitive
 from arrayport.core.quiet import quiet
-from arrayport.core.trace import Trace, backend_of, naming
+from arrayport.core.trace import Trace, backend_of, finish, naming
 from arrayport.core.tree import (
     broadcast_prefix,
     keystr,
@@ -187,12 +187,14 @@ def vmap(
             with trace.named():
                 out = fun(*mapped, **named)
         if isinstance(out, Array) and isinstance(out_axes, int | None):
-            return trace.output(out, out_axes)
+            value = trace.output(out, out_axes)
+            finish(trace)
+            return value
         outs, tree = tree_flatten(out)
         axes = broadcast_prefix(out_axes, out, is_leaf=_is_none, name="out_axes") if outs else []
-        return tree_unflatten(
-            tree, [trace.output(lift(o), a) for o, a in zip(outs, axes, strict=True)]
-        )
+        values = [trace.output(lift(o), a) for o, a in zip(outs, axes, strict=True)]
+        finish(trace)
+        return tree_unflatten(tree, values)
 
     return by_engine(
         own,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from arrayport.core import leaks
 from arrayport.core.array import Array, Tracer
 from arrayport.core.backend import Backend, ambient, by_type, enter, leave
 from arrayport.core.trace import EVAL, is_staging, neutral
 from arrayport.core.tree import tree_leaves
+
+LOOPS = frozenset({"scan", "while_loop", "fori_loop", "cond", "switch", "map"})
 
 
 def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
@@ -39,10 +43,11 @@ def by_engine(
     natives: dict[Any, Callable[..., Any]] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        run = partial(leaks.checked, name, own) if leaks.on else own
         x = args[0] if len(args) == 1 and not kwargs else None
         if type(x) is Array:
             if type(x.raw) is np.ndarray and ambient().name == "numpy":  # the common case, quickly
-                return own(x)
+                return run(x)
             backend, engine = route(args)
         else:
             backend, engine = route(tree_leaves((args, kwargs)))
@@ -53,7 +58,7 @@ def by_engine(
             return made(*args, **kwargs)
         token = enter(backend)
         try:
-            return own(*args, **kwargs)
+            return run(*args, **kwargs)
         finally:
             leave(token)
 
@@ -72,6 +77,8 @@ def run_on_engine(
         return getattr(engine, name)(*args, **options)
     token = enter(backend)
     try:
+        if leaks.on and name in LOOPS:
+            return leaks.checked(name, own, *args, **options)
         return own(*args, **options)
     finally:
         leave(token)

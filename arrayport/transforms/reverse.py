@@ -12,6 +12,7 @@ from arrayport.core.array import Array, aval_of
 from arrayport.core.dtypes import float0, is_complex, is_inexact, kind
 from arrayport.core.errors import user_line
 from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_errors
+from arrayport.core.trace import finish
 from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import convert, full_like, zeros
@@ -170,6 +171,7 @@ def _pull_back(
             cts = found if len(nodes) == len(inputs) else _align(found, inputs)
         return ((value, tree_map(lambda x: _unwrap(trace, x), aux)) if has_aux else value), cts
     finally:
+        finish(trace)
         if token is not None:
             reset_errors(token)
 
@@ -349,6 +351,7 @@ def _trace(fun: Callable[..., Any], primals: Any, *, forward_mode: bool, has_aux
     own = [trace.owns(o) for o in outs]
     primals_out = [o.value if m else lift(o) for o, m in zip(outs, own, strict=True)]
     nodes: list[Node | None] = [o.node if m else None for o, m in zip(outs, own, strict=True)]
+    finish(trace)
     return out_tree, primals_out, nodes, inputs, tree, aux
 
 
@@ -398,4 +401,5 @@ def _jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = F
     pairs = [trace.pair(lift(o)) for o in outs]
     value = tree_unflatten(out_tree, [v for v, _ in pairs])
     tangent = tree_unflatten(out_tree, [_gradient(t, v) for v, t in pairs])
+    finish(trace)
     return (value, tangent, aux) if has_aux else (value, tangent)

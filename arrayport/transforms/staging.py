@@ -8,10 +8,10 @@ from typing import Any
 from arrayport.core import backend as backends
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend
-from arrayport.core.errors import UnexpectedTracerError, user_line
+from arrayport.core.errors import UnexpectedTracerError
 from arrayport.core.primitive import Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Literal, Program, Var
-from arrayport.core.trace import Trace, stage_into
+from arrayport.core.trace import Trace, finish, stage_into
 from arrayport.passes.prune import prune
 
 
@@ -35,7 +35,6 @@ class StagingTrace(Trace):
         super().__init__()
         self.eqns: list[Eqn] = []
         self.captured: dict[int, tuple[Tracer, Var]] = {}
-        self.closed = False
         self.home = backends.ambient()
 
     def backend(self, x: Tracer) -> Backend:
@@ -56,11 +55,6 @@ class StagingTrace(Trace):
         return self.captured[id(x)][1]
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
-        if self.closed:
-            raise UnexpectedTracerError(
-                f"a traced value was used at {user_line()} after the function that made it had "
-                f"returned (in {prim.name}): return it from that function instead of storing it"
-            )
         if isinstance(prim, Holder) and prim.stage:
             return prim.stage(self, args, params)
         return self.emit(prim, args, params)
@@ -81,9 +75,9 @@ class StagingTrace(Trace):
     ) -> tuple[Program, list[Tracer]]:
         """The Program, pruned, and the captured tracers, which are its first inputs."""
         atoms: list[Atom] = [self.atom(o) for o in outs]
-        self.closed = True
         captured = list(self.captured.values())
         program = Program([*[v for _, v in captured], *[t.variable for t in ins]], self.eqns, atoms)
+        finish(self)
         return prune(program), [x for x, _ in captured]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,43 @@ options.config.follow(lambda: flags.jax_enable_x64, lambda on: flags.update("jax
 options.config.follow(
     lambda: flags.jax_disable_jit, lambda on: flags.update("jax_disable_jit", on), "disable_jit"
 )
+
+
+def guard(flag: str) -> str:
+    """Read one of JAX's transfer guards, which are unset at first."""
+    return getattr(flags, flag) or "allow"
+
+
+for option in (
+    "debug_nans",
+    "debug_infs",
+    "log_compiles",
+    "explain_cache_misses",
+    "check_tracer_leaks",
+    "numpy_dtype_promotion",
+    "numpy_rank_promotion",
+    "default_matmul_precision",
+):
+    options.config.follow(
+        partial(getattr, flags, f"jax_{option}"), partial(flags.update, f"jax_{option}"), option
+    )
+
+
+def check_again() -> None:
+    """Forget compiled functions, whose quickest calls would not be looked at."""
+    if flags.jax_debug_nans or flags.jax_debug_infs:
+        native.clear_caches()
+
+
+for option in ("debug_nans", "debug_infs"):
+    options.config.listen(option, check_again)
+for way in ("host_to_device", "device_to_device", "device_to_host"):
+    flag = f"jax_transfer_guard_{way}"
+    options.config.follow(
+        partial(guard, flag),
+        partial(flags.update, flag),
+        flag.removeprefix("jax_"),
+    )
 
 # JAX's messages, programs and profiles shall name the user's lines, as they skip JAX's own files.
 for file in (options.__file__, __file__):

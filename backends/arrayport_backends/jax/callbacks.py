@@ -63,6 +63,11 @@ def effects_barrier() -> None:
     theirs.effects_barrier()
 
 
+def clear_caches() -> None:
+    """Forget what was traced and compiled."""
+    theirs.clear_caches()
+
+
 ROWS: Mapping[Primitive, Callable[..., Any]] = {
     pure_callback_p: pure,
     io_callback_p: io,

@@ -1,6 +1,6 @@
 """The native engine: JAX's own transformations and control flow under JAX's names."""
 
-from arrayport_backends.jax.callbacks import effects_barrier
+from arrayport_backends.jax.callbacks import clear_caches, effects_barrier
 from arrayport_backends.jax.collectives import (
     all_gather,
     all_to_all,
@@ -36,6 +36,15 @@ from arrayport_backends.jax.hints import (
     rng_uniform,
 )
 from arrayport_backends.jax.products import ragged_dot_general, scaled_dot_general
+from arrayport_backends.jax.profiles import (
+    StepTraceAnnotation,
+    TraceAnnotation,
+    default_device,
+    ensure_compile_time_eval,
+    named_scope,
+    start_trace,
+    stop_trace,
+)
 from arrayport_backends.jax.solves import custom_linear_solve, custom_root
 from arrayport_backends.jax.transforms import (
     checkpoint,
@@ -63,6 +72,8 @@ remat = checkpoint
 jacobian = jacrev
 
 __all__ = [
+    "StepTraceAnnotation",
+    "TraceAnnotation",
     "after_all",
     "all_gather",
     "all_to_all",
@@ -70,6 +81,7 @@ __all__ = [
     "axis_index",
     "axis_size",
     "checkpoint",
+    "clear_caches",
     "closure_convert",
     "composite",
     "cond",
@@ -81,7 +93,9 @@ __all__ = [
     "custom_vjp_call",
     "custom_vmap_call",
     "dce_sink",
+    "default_device",
     "effects_barrier",
+    "ensure_compile_time_eval",
     "eval_shape",
     "fori_loop",
     "grad",
@@ -95,6 +109,7 @@ __all__ = [
     "linearize",
     "make_jaxpr",
     "map",
+    "named_scope",
     "optimization_barrier",
     "pbroadcast",
     "platform_dependent",
@@ -112,6 +127,8 @@ __all__ = [
     "rng_uniform",
     "scaled_dot_general",
     "scan",
+    "start_trace",
+    "stop_trace",
     "switch",
     "value_and_grad",
     "vjp",

@@ -15,6 +15,7 @@ from arrayport.control.loops import while_p
 from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
 from arrayport.control.solves import linear_solve_p, root_p
+from arrayport.core import profile
 from arrayport.core.array import Array
 from arrayport.core.backend import get
 from arrayport.core.program import Program, Var
@@ -46,7 +47,7 @@ def loop_body(lib: Lib, body: Program, carry: Sequence[Var], key: Any) -> tuple[
             return owning, True
         return body.run(backend), False
 
-    return body.derive(("loop", backend, key), make)  # type: ignore[no-any-return]
+    return body.derive(("loop", backend, key, profile.recording is not None), make)  # type: ignore[no-any-return]
 
 
 def while_loop(

@@ -8,6 +8,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from arrayport.core import profile
 from arrayport.core.primitive import HALF, Callback, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
@@ -49,7 +50,8 @@ class Executor:
     def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
         self.backend = backend
         self.owned = owned
-        self.runs = 0
+        known = program.derived.get(backend) if profile.recording is not None else None
+        self.runs: int = known.runs if isinstance(known, Executor) else 0
         self.run: Callable[..., list[Any]] = self.interpret
         self.plan(self.prepare(program))
 
@@ -86,7 +88,8 @@ class Executor:
         """Run step by step; after some runs, compile to source."""
         self.runs += 1
         if self.runs > self.warm:
-            self.run = self.compiled()
+            with profile.span("compile", "compiler"):
+                self.run = self.compiled()
             return self.run(*raws)
         values: list[Any] = [None] * len(self.numbers)
         values[: self.n_ins] = raws
@@ -183,7 +186,7 @@ class Planner:
         """The step of equation i."""
         if isinstance(prim, Compiled):
             self.ours.update(outs)
-            return self.made(i, prim.run, ins, {}, outs, many=True)
+            return self.made(i, prim.name, prim.run, ins, {}, outs, many=True)
         backend = self.executor.backend
         kernel = backend.kernel(prim)
         row = self.rows[prim]
@@ -203,11 +206,12 @@ class Planner:
                 (a for a in ins if self.fits(a, outs[0]) and self.may_overwrite(a, (), i)), None
             )
             self.ours.update(outs)
-        return self.made(i, kernel, ins, params, outs, many=prim.many, into=into)
+        return self.made(i, prim.name, kernel, ins, params, outs, many=prim.many, into=into)
 
     def made(
         self,
         i: int,
+        name: str,
         kernel: Callable[..., Any],
         ins: Sequence[Atom],
         params: dict[str, Any],
@@ -217,6 +221,8 @@ class Planner:
         into: Atom | None = None,
     ) -> Step:
         """Step i, by slots."""
+        if profile.recording is not None:
+            kernel = profile.timed(kernel, name, "kernel")
         dead = {a for a in (*ins, *outs) if type(a) is Var and self.last_read[a] == i}
         number = self.executor.number
         return Step(

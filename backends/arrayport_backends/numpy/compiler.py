@@ -123,4 +123,9 @@ def segment_equation(units: Sequence[Unit], code: Code, wanted: set[Atom], t: Tr
     entry = Entry(t.module, segment)
     library = llvm.load(llvm.assemble(str(t.module)), ("entry", "segment", "table"))
     run = builtin(library, entry.dtypes, [a.dtype for a in segment.reads])
-    return Eqn(Compiled(run), tuple(segment.reads), {}, tuple(segment.stores))  # type: ignore[arg-type]
+    eqns = [
+        eqn for u in units for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))
+    ]
+    names = dict.fromkeys(eqn.prim.name for eqn in eqns if eqn is not None)
+    made = Compiled(run, "_".join([*names, "fusion"]))
+    return Eqn(made, tuple(segment.reads), {}, tuple(segment.stores))  # type: ignore[arg-type]

@@ -78,6 +78,18 @@ EXCLUDED: Mapping[str, str] = {
         "custom_gradient fwd_and_bwd linear_transpose",
     ),
     **_for(
+        "it looks at programs and what they do: tests/test_tools.py and tests/test_profiler.py",
+        "check_tracer_leaks checking_leaks clear_caches debug_infs debug_nans default_device "
+        "default_matmul_precision ensure_compile_time_eval explain_cache_misses live_arrays "
+        "log_compiles named_call named_scope numpy_dtype_promotion numpy_rank_promotion "
+        "print_environment_info process_count process_index process_indices "
+        "profiler.StepTraceAnnotation profiler.TraceAnnotation profiler.annotate_function "
+        "profiler.start_trace profiler.stop_trace profiler.trace stages.ArgInfo stages.Compiled "
+        "stages.Lowered stages.Traced stages.Wrapped transfer_guard typeof "
+        "transfer_guard_device_to_device transfer_guard_device_to_host "
+        "transfer_guard_host_to_device",
+    ),
+    **_for(
         "it meets the examples along a named axis: tests/parallel/test_collectives.py",
         "lax.all_gather lax.all_to_all lax.axis_index lax.axis_size lax.pbroadcast lax.pmax "
         "lax.pmean lax.pmin lax.ppermute lax.pshuffle lax.psum lax.psum_scatter lax.pswapaxes",

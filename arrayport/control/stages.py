@@ -1,0 +1,211 @@
+"""The steps between a jitted function and its executor, for looking at them ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from arrayport.control.flat import Traced as Staged
+from arrayport.control.flat import flatten
+from arrayport.core.array import Aval, aval_of
+from arrayport.core.backend import Backend, enter, leave
+from arrayport.core.primitive import Primitive
+from arrayport.core.program import Program, inner_programs
+from arrayport.core.tree import keystr, tree_flatten_with_path, tree_unflatten
+from arrayport.ops.convolution import conv_general_dilated_p
+from arrayport.ops.products import dot_general_p
+from arrayport.transforms.inspection import ShapeDtypeStruct
+
+Bind = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class ArgInfo:
+    """What is known of one array among the arguments. Source: `jax.stages.ArgInfo`."""
+
+    aval: Aval
+    donated: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extent of each axis."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """Element type."""
+        return self.aval.dtype
+
+
+class Stage:
+    """What the stages have in common: the types of arguments and results."""
+
+    def __init__(
+        self, staged: Staged, tree: Any, backend: Backend, name: str, donated: Any, bind: Bind
+    ) -> None:
+        self.staged = staged
+        self.in_tree = tree
+        self.backend = backend
+        self.fun_name = name
+        self.donate_argnums = donated
+        self._bind = bind
+
+    @property
+    def program(self) -> Program:
+        """The Program, whose first inputs are what the function captured."""
+        return self.staged.program
+
+    @property
+    def out_tree(self) -> Any:
+        """The structure of the results."""
+        return self.staged.out_tree
+
+    @property
+    def in_avals(self) -> Any:
+        """The types of the arguments, (positional, keyword)."""
+        return tree_unflatten(self.in_tree, self.wanted())
+
+    @property
+    def args_info(self) -> Any:
+        """The same as ArgInfos."""
+        infos = [
+            ArgInfo(a, path[0].idx == 0 and path[1].idx in self.donate_argnums)
+            for path, a in zip(self.paths(), self.wanted(), strict=True)
+        ]
+        return tree_unflatten(self.in_tree, infos)
+
+    @property
+    def out_info(self) -> Any:
+        """The types of the results."""
+        types = [
+            ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in self.staged.out_avals
+        ]
+        return tree_unflatten(self.out_tree, types)
+
+    def paths(self) -> list[Any]:
+        """Where each array among the arguments is."""
+        places = tree_unflatten(self.in_tree, list(range(self.in_tree.num_leaves)))
+        return [path for path, _ in tree_flatten_with_path(places)[0]]
+
+    def wanted(self) -> list[Aval]:
+        """The types of the arguments, flat."""
+        return self.program.in_avals[len(self.staged.captured) :]
+
+    def then(self, stage: type[Any]) -> Any:
+        """The next stage."""
+        parts = self.staged, self.in_tree, self.backend, self.fun_name, self.donate_argnums
+        return stage(*parts, self._bind)
+
+
+class Traced(Stage):
+    """A function traced for types of arguments. Source: `jax.stages.Traced`."""
+
+    @property
+    def jaxpr(self) -> Program:
+        """The Program."""
+        return self.program
+
+    def lower(self, **_platforms: Any) -> Lowered:
+        """Go on to the form that is compiled."""
+        return self.then(Lowered)
+
+
+class Lowered(Stage):
+    """A function in the form that is compiled. Source: `jax.stages.Lowered`."""
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """Print the Program; dialects are XLA's."""
+        del dialect, debug_info
+        return str(self.program)
+
+    def compiler_ir(self, dialect: str | None = None) -> Program:
+        """Give the Program."""
+        del dialect
+        return self.program
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Estimate floating-point operations and bytes read and written."""
+        return cost(self.program)
+
+    def compile(self, compiler_options: Any = None) -> Compiled:
+        """Go on to what can be called."""
+        del compiler_options
+        token = enter(self.backend)
+        try:
+            self.program.run(self.backend)
+        finally:
+            leave(token)
+        return self.then(Compiled)
+
+
+class Compiled(Stage):
+    """A function compiled for types of arguments, called without the static ones.
+
+    Source: `jax.stages.Compiled`.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, tree = flatten((args, kwargs), "an argument of a compiled function")
+        wanted = self.wanted()
+        if tree != self.in_tree or [aval_of(x)[:2] for x in leaves] != [a[:2] for a in wanted]:
+            got = ", ".join(str(aval_of(x)) for x in leaves)
+            pairs = zip(self.paths(), wanted, strict=True)
+            need = ", ".join(f"{keystr(path[1:])}: {a}" for path, a in pairs)
+            raise TypeError(
+                f"this compiled {self.fun_name} takes ({need}), without static arguments; it was "
+                f"called with ({got})"
+            )
+        outs = self._bind(*self.staged.captured, *leaves, program=self.program)
+        return tree_unflatten(self.out_tree, outs)
+
+    def as_text(self) -> str:
+        """Print the Program."""
+        return str(self.program)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Estimate floating-point operations and bytes read and written."""
+        return cost(self.program)
+
+    def memory_analysis(self) -> dict[str, int]:
+        """Count the bytes of arguments and results."""
+        return {
+            "argument_size_in_bytes": sum(map(_bytes, self.program.ins)),
+            "output_size_in_bytes": sum(map(_bytes, self.program.outs)),
+        }
+
+    def runtime_executable(self) -> Any:
+        """Give the backend's executor."""
+        return self.program.run(self.backend)
+
+
+def _bytes(x: Any) -> int:
+    return prod(x.shape) * x.dtype.itemsize
+
+
+def cost(program: Program) -> dict[str, float]:
+    """Operations as arithmetic counts them: a product is two, a loop's body counts once a step."""
+    total = {"flops": 0.0, "bytes accessed": 0.0}
+    for prim, ins, params, outs in program.eqns:
+        inner = inner_programs(params)
+        times = params.get("length", 1)
+        for part in map(cost, inner):
+            for key, count in part.items():
+                total[key] += times * count
+        if not inner:
+            total["flops"] += _operations(prim, ins, params, outs)
+            total["bytes accessed"] += sum(map(_bytes, (*ins, *outs)))
+    return total
+
+
+def _operations(prim: Primitive, ins: Any, params: dict[str, Any], outs: Any) -> float:
+    size = sum(prod(v.shape) for v in outs)
+    if prim is dot_general_p:
+        return 2.0 * size * prod(ins[0].shape[i] for i in params["contract"][0])
+    if prim is conv_general_dilated_p:
+        features = ins[1].shape[params["dimension_numbers"].rhs_spec[0]]
+        return 2.0 * size * prod(ins[1].shape) / max(features, 1)
+    if prim.name.startswith(("reduce_", "cum")):
+        return float(prod(ins[0].shape))
+    return float(size) if prim.partials else 0.0

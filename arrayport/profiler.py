@@ -1,0 +1,210 @@
+"""JAX's profiler: what ran when, as a trace that Perfetto and TensorBoard's profile page open."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from arrayport.core import backend as backends
+from arrayport.core import profile
+from arrayport.core.names import absent
+
+__all__ = [
+    "StepTraceAnnotation",
+    "TraceAnnotation",
+    "annotate_function",
+    "start_trace",
+    "stop_trace",
+    "trace",
+]
+
+_begun: list[tuple[Path, bool]] = []  # the folder of the profile being taken, and an option of it
+
+
+def start_trace(
+    log_dir: os.PathLike[str] | str,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: Any = None,
+) -> None:
+    """Begin to profile; `stop_trace` writes the trace below `log_dir`.
+
+    Source: `jax.profiler.start_trace`.
+
+    Own engines record operations, the kernels of compiled functions, tracing and compiling; JAX
+    profiles itself, with these options, if it is loaded. Raises RuntimeError if a profile is being
+    taken already.
+    """
+    if _begun:
+        raise RuntimeError("a profile is being taken already: stop_trace ends it")
+    for native in _natives():
+        native.start_trace(
+            log_dir,
+            create_perfetto_link=create_perfetto_link,
+            create_perfetto_trace=create_perfetto_trace,
+            **({} if profiler_options is None else {"profiler_options": profiler_options}),
+        )
+    _begun.append((Path(log_dir), create_perfetto_link or create_perfetto_trace))
+    profile.record(profile.Recording())
+
+
+def stop_trace() -> None:
+    """End the profile and write it. Source: `jax.profiler.stop_trace`.
+
+    Below `log_dir`, in `plugins/profile/` and a folder named by the time, `*.trace.json.gz` is the
+    trace; `perfetto_trace.json.gz` the same, if it was asked for. Raises RuntimeError if no profile
+    is being taken.
+    """
+    if not _begun:
+        raise RuntimeError("no profile is being taken: start_trace begins one")
+    folder, perfetto = _begun.pop()
+    recording = profile.recording
+    profile.record(None)
+    natives = _natives()
+    for native in natives:
+        native.stop_trace()
+    if recording is not None and (recording.spans or not natives):
+        _write(recording, folder, beside=bool(natives), perfetto=perfetto)
+
+
+@contextmanager
+def trace(
+    log_dir: os.PathLike[str] | str,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: Any = None,
+) -> Iterator[None]:
+    """Profile a block; see `start_trace`. Source: `jax.profiler.trace`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with ap.profiler.trace(folder):
+    ...         _ = anp.sin(anp.ones(3))
+    ...     len(list(pathlib.Path(folder).glob("plugins/profile/*/*.trace.json.gz")))
+    1
+    """
+    start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
+    try:
+        yield
+    finally:
+        stop_trace()
+
+
+def _natives() -> list[Any]:
+    return [b.native for b in backends.loaded() if b.native is not None]
+
+
+def _write(recording: profile.Recording, folder: Path, *, beside: bool, perfetto: bool) -> None:
+    """Write Chrome's trace format, times in microseconds."""
+    process = os.getpid()
+    threads = dict.fromkeys(s.thread for s in recording.spans)
+    named: list[dict[str, Any]] = [
+        {"ph": "M", "pid": process, "name": "process_name", "args": {"name": "arrayport"}}
+    ]
+    for i, thread in enumerate(threads):
+        known = {"name": "main" if i == 0 else f"thread {i}"}
+        named.append(
+            {"ph": "M", "pid": process, "tid": thread, "name": "thread_name", "args": known}
+        )
+    events = [
+        {
+            "ph": "X",
+            "pid": process,
+            "tid": s.thread,
+            "ts": (s.start - recording.start) / 1000,
+            "dur": (s.end - s.start) / 1000,
+            "name": s.name,
+            "cat": s.kind,
+            "args": {k: str(v) for k, v in s.details.items()},
+        }
+        for s in sorted(recording.spans, key=lambda s: s.start)
+    ]
+    text = json.dumps({"displayTimeUnit": "ns", "metadata": {}, "traceEvents": named + events})
+    target = folder / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
+    target.mkdir(parents=True, exist_ok=True)
+    host = platform.node() or "host"
+    files = [f"{host}{'.arrayport' if beside else ''}.trace.json.gz"]
+    files += ["perfetto_trace.json.gz"] if perfetto and not beside else []
+    for name in files:
+        with gzip.open(target / name, "wt", encoding="utf-8") as file:
+            file.write(text)
+
+
+class TraceAnnotation:
+    """Shows a block in profiles, under a name and with details.
+
+    Source: `jax.profiler.TraceAnnotation`.
+
+    >>> with TraceAnnotation("load", file="a.npy"):
+    ...     pass
+    """
+
+    kind = "annotation"
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self.name = name
+        self.details = kwargs
+
+    def __enter__(self) -> Self:
+        self._within = ExitStack()
+        self._within.enter_context(profile.span(self.name, self.kind, **self.details))
+        for native in _natives():
+            theirs = getattr(native, type(self).__name__, native.TraceAnnotation)
+            self._within.enter_context(theirs(self.name, **self.details))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._within.__exit__(kind, error, traceback)
+
+
+class StepTraceAnnotation(TraceAnnotation):
+    """Shows a step of training in profiles, `step_num=` its number.
+
+    Source: `jax.profiler.StepTraceAnnotation`.
+
+    >>> with StepTraceAnnotation("train", step_num=3):
+    ...     pass
+    """
+
+    kind = "step"
+
+
+def annotate_function(
+    func: Callable[..., Any], name: str | None = None, **decorator_kwargs: Any
+) -> Callable[..., Any]:
+    """Show each call of a function in profiles. Source: `jax.profiler.annotate_function`.
+
+    >>> @annotate_function
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
+    """
+    title = name or str(getattr(func, "__qualname__", type(func).__name__))
+
+    @wraps(func)
+    def annotated(*args: Any, **kwargs: Any) -> Any:
+        with TraceAnnotation(title, **decorator_kwargs):
+            return func(*args, **kwargs)
+
+    return annotated
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise absent("profiler", name)
