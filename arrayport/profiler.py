@@ -78,12 +78,14 @@ def stop_trace() -> None:
 
 @contextmanager
 def trace(
-    log_dir: os.PathLike[str] | str,
+    log_dir: os.PathLike[str] | str | None = None,
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
     profiler_options: Any = None,
 ) -> Iterator[None]:
     """Profile a block; see `start_trace`. Source: `jax.profiler.trace`.
+
+    Without `log_dir`, which is JAX's way to a profile in memory, raises TypeError.
 
     >>> import arrayport as ap, arrayport.numpy as anp, tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -92,6 +94,8 @@ def trace(
     ...     len(list(pathlib.Path(folder).glob("plugins/profile/*/*.trace.json.gz")))
     1
     """
+    if log_dir is None:
+        raise TypeError("profiler.trace needs log_dir, the folder for what it writes")
     start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
     try:
         yield
