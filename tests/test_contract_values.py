@@ -115,6 +115,8 @@ BESIDE_NAN = [  # the standard's: function, x, f(x), by parts; a zero's sign is 
     *[("atanh", (0, NAN), (0, NAN)), ("atanh", (1, NAN), (NAN, NAN))],
     *[("atanh", (INF, NAN), (0, NAN)), ("atanh", (NAN, INF), (0, QUARTER))],
     *[("atanh", (NAN, 1), (NAN, NAN)), ("atanh", (NAN, NAN), (NAN, NAN))],
+    *[(name, (1e30, NAN), (NAN, NAN)) for name in ("acos", "asin", "acosh", "asinh", "tanh")],
+    *[(name, (NAN, 1e30), (NAN, NAN)) for name in ("acos", "asin", "acosh", "asinh", "tanh")],
     *[("asin", (0, NAN), (0, NAN)), ("atan", (NAN, 0), (NAN, 0)), ("sin", (NAN, 0), (NAN, 0))],
     *[("cos", (NAN, 0), (NAN, 0)), ("tan", (NAN, 0), (NAN, 0)), ("tan", (NAN, INF), (0, 1))],
 ]

@@ -43,6 +43,8 @@ def to_dlpack(
     elif copy is False and backend.native is None and max_version and max_version >= READ_ONLY:
         raw = raw.view()
         raw.flags.writeable = False
+    if max_version and max_version < READ_ONLY:
+        max_version = None  # what libraries take for an old one
     options = {"stream": stream, "max_version": max_version, "dl_device": device, "copy": copy}
     return raw.__dlpack__(**{k: v for k, v in options.items() if v is not None})
 

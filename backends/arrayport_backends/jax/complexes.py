@@ -83,14 +83,16 @@ def _expm1(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def _log(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    return jnp.where(jnp.isinf(a) | jnp.isinf(b), jnp.inf, u), v
+    lost, high = _beside(a, b)
+    return jnp.where(high, jnp.inf, jnp.where(lost, jnp.nan, u)), v
 
 
 def _sqrt(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    high = jnp.isinf(b)
+    lost, high = jnp.isnan(a) | jnp.isnan(b), jnp.isinf(b)
+    u, v = jnp.where(lost, jnp.nan, u), jnp.where(lost, jnp.nan, v)
     return (
         jnp.where(high | (a == jnp.inf), jnp.inf, u),
-        jnp.where(high | ((a == -jnp.inf) & jnp.isnan(b)), jnp.inf, v),
+        jnp.where(high | (lost & (a == -jnp.inf)), jnp.inf, v),
     )
 
 
@@ -104,40 +106,53 @@ def _sinh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
 def _cosh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
     known = jnp.isfinite(b)
     u = jnp.where(jnp.isinf(a) & ~known, jnp.inf, u)
-    return u, jnp.where(((a == 0) & ~known) | (b == 0), 0, v)
+    v = jnp.where(a == 0, jnp.copysign(0, jnp.where(known, jnp.sin(b), 1)), v)
+    return u, jnp.where(b == 0, 0, v)
 
 
 def _tanh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    known = jnp.isfinite(b)
-    return (
-        jnp.where((a == 0) & ~known, 0, u),
-        jnp.where((jnp.isinf(a) & known) | (b == 0), 0, v),
-    )
+    lost, far = ~jnp.isfinite(b) | jnp.isnan(a), jnp.isinf(a)
+    u = jnp.where(lost, jnp.where(a == 0, 0, jnp.where(far, 1, jnp.nan)), u)
+    return u, jnp.where(far | (b == 0), 0, jnp.where(lost, jnp.nan, v))
 
 
 def _asin(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    return jnp.where((a == 0) & jnp.isnan(b), 0, u), v
+    v, u = _asinh(b, a, v, u)
+    return u, v
 
 
 def _acos(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    return jnp.where((a == 0) & jnp.isnan(b), HALF_TURN, u), v
+    v, u = _acosh(a, b, -v, u)
+    return u, -v
 
 
 def _asinh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    return u, jnp.where(jnp.isnan(a) & (b == 0), 0, v)
+    lost, high = _beside(a, b)
+    return (
+        jnp.where(lost, jnp.where(high, jnp.inf, jnp.nan), u),
+        jnp.where(lost, jnp.where(b == 0, 0, jnp.nan), v),
+    )
 
 
 def _acosh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    return u, jnp.where((a == 0) & jnp.isnan(b), HALF_TURN, v)
+    lost, high = _beside(a, b)
+    return (
+        jnp.where(lost, jnp.where(high, jnp.inf, jnp.nan), u),
+        jnp.where(lost, jnp.where(a == 0, HALF_TURN, jnp.nan), v),
+    )
 
 
 def _atanh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    lost = jnp.isnan(a) | jnp.isnan(b)
-    flat = (a == 0) | jnp.isinf(a) | jnp.isinf(b)
+    lost, high = _beside(a, b)
     return (
-        jnp.where(lost, jnp.where(flat, 0, jnp.nan), u),
+        jnp.where(lost, jnp.where(high | (a == 0), 0, jnp.nan), u),
         jnp.where(lost, jnp.where(jnp.isinf(b), HALF_TURN, jnp.nan), v),
     )
+
+
+def _beside(a: Any, b: Any) -> tuple[Any, Any]:
+    """Whether a part is NaN, and whether one is infinite."""
+    return jnp.isnan(a) | jnp.isnan(b), jnp.isinf(a) | jnp.isinf(b)
 
 
 # ---- kernels
