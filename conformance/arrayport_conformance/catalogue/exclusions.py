@@ -147,6 +147,11 @@ EXCLUDED: Mapping[str, str] = {
         "dtypes.scalar_type_of flatten_util.ravel_pytree",
     ),
     **_for(
+        "its arguments belong together as no row says: tests/scipy/test_sparse.py, test_samples.py",
+        "scipy.interpolate.RegularGridInterpolator scipy.sparse.linalg.bicgstab "
+        "scipy.sparse.linalg.cg scipy.sparse.linalg.gmres",
+    ),
+    **_for(
         "its arguments belong together as no row says: tests/nn/test_attention.py",
         "lax.RaggedDotDimensionNumbers lax.ragged_dot lax.ragged_dot_general lax.scaled_dot "
         "nn.dot_product_attention nn.get_scaled_dot_general_config nn.scaled_dot_general "

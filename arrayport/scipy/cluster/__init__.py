@@ -1,0 +1,5 @@
+"""Vector quantization."""
+
+from __future__ import annotations
+
+from arrayport.scipy.cluster import vq as vq
