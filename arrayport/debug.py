@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import code
-import logging
 import string
 import sys
 from collections.abc import Callable, Sequence
@@ -12,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from arrayport.control.callbacks import debug_callback
 from arrayport.core.array import Array
 from arrayport.core.errors import user_frame, user_line
+from arrayport.core.lazy import Lazy
 from arrayport.core.names import absent
 
 __all__ = ["breakpoint", "callback", "log", "print"]
 
 Effect = Callable[..., None]
-_logger = logging.getLogger(__name__)
+code, logs = Lazy("code"), Lazy("logging")
 
 
 def callback(
@@ -101,7 +100,7 @@ def _show(
     def show(*given: Any, **named: Any) -> None:
         text = fmt.format(*given, **named)
         if logging:
-            _logger.info(text)
+            logs.getLogger(__name__).info(text)
         else:
             sys.stdout.write(f"{text}\n")
             sys.stdout.flush()

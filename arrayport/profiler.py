@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
-import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from arrayport.core import backend as backends
 from arrayport.core import profile
+from arrayport.core.lazy import Lazy
 from arrayport.core.names import absent
 
 __all__ = [
@@ -27,6 +25,7 @@ __all__ = [
     "trace",
 ]
 
+gzip, json, platform = Lazy("gzip"), Lazy("json"), Lazy("platform")
 _begun: list[tuple[Path, bool]] = []  # the folder of the profile being taken, and an option of it
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +13,11 @@ from arrayport.core import profile
 from arrayport.core.array import Array, aval_of
 from arrayport.core.config import config, x64
 from arrayport.core.errors import user_line
+from arrayport.core.lazy import Lazy
 from arrayport.core.tree import keystr, tree_flatten_with_path
 
-_logger = logging.getLogger("arrayport.jit")
+logs = Lazy("logging")
+LOGGER = "arrayport.jit"
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,14 @@ def noting(fun: Callable[..., Any], signatures: list[Signature]) -> Callable[...
         mine = signature(fun, args, kwargs)
         name = getattr(fun, "__name__", "a function")
         if config.explain_cache_misses and signatures:
-            _logger.warning("%s is traced again: %s", name, reason(mine, signatures))
+            logs.getLogger(LOGGER).warning("%s is traced again: %s", name, reason(mine, signatures))
         signatures.append(mine)
         start = time.perf_counter()
         with profile.span(f"trace {name}", "compiler"):
             out = fun(*args, **kwargs)
         if config.log_compiles:
             took = time.perf_counter() - start
-            _logger.warning("traced %s in %.2g s for %s", name, took, mine)
+            logs.getLogger(LOGGER).warning("traced %s in %.2g s for %s", name, took, mine)
         return out
 
     return noted

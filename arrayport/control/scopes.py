@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import platform
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,9 +16,12 @@ import numpy as np
 from arrayport.core import backend as backends
 from arrayport.core import profile
 from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.lazy import Lazy
 from arrayport.core.trace import EVAL, stage_into
 from arrayport.ops.placement import resolve
 from arrayport.ops.promotion import lift
+
+platform_of = Lazy("platform")
 
 
 @contextmanager
@@ -185,7 +187,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
     lines += [f"{name}: {metadata.version(name)}" for name in libraries if name != "cupy"]
     lines.append(f"python: {sys.version}")
     lines += [f"device: {d}" for b in backends.loaded() for d in b.devices()]
-    lines += [f"process_count: {process_count()}", f"platform: {platform.uname()}"]
+    lines += [f"process_count: {process_count()}", f"platform: {platform_of.uname()}"]
     text = "\n".join(lines)
     if return_string:
         return text

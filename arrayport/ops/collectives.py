@@ -71,7 +71,8 @@ def _reduction(name: str, reduce: Callable[..., Array], **derivative: Any) -> Co
         name,
         _same,
         lambda _size, xs, dims, /, **params: (prim.bind(xs[0], **params), dims[0]),
-        across=in_groups(lambda _size, x: (reduce(x, (0,)), False)),
+        # of no examples there is no extreme, and nobody to have it
+        across=in_groups(lambda size, x: (reduce(x, (0,)), False) if size else (x, True)),
         **derivative,
     )
     return prim

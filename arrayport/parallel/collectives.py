@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from arrayport.core.array import Array
-from arrayport.core.dtypes import bool_, default_int
+from arrayport.core.dtypes import bool_, int32
 from arrayport.core.primitive import Collective
 from arrayport.core.trace import axis_trace
 from arrayport.core.tree import tree_leaves, tree_map
@@ -95,7 +95,7 @@ def _reduced(
             return constant(v, size)  # so that the size of an axis is a Python number
         v = lift(v, None, "x")
         if v.dtype == bool_ and prim is psum_p:
-            v = convert(v, default_int())
+            v = convert(v, int32)
         if places:
             v = reduce(v, [_axis(n, len(v.shape), "axis_name") for n in places])
         return prim.bind(v, axes=named, groups=groups) if named else v
