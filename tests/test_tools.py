@@ -115,6 +115,8 @@ LEAKING = {
 
 @pytest.mark.parametrize("name", LEAKING)
 def test_leaks_are_found_and_told(name, x, backend):
+    if (backend, name) == ("jax", "grad"):
+        pytest.skip("JAX 0.10 does not look at what grad leaves over")
     kept = []
 
     def leaky(v):
@@ -305,3 +307,31 @@ def test_options_refuse_what_they_are_not():
         assert ap.config.transfer_guard_device_to_host == "log"
         assert ap.config.jax_default_matmul_precision == "highest"
     assert ap.config.default_matmul_precision is None
+
+
+def test_transfer_guards(backend, caplog):
+    if backend == "jax":
+        pytest.skip("JAX guards its own transfers")
+    host = np.ones(3, np.float32)
+    x = anp.asarray(host)
+    moves = backend != "numpy"  # where the host is the device nothing does
+
+    def refused(call):
+        if not moves:
+            call()
+            return
+        with pytest.raises(RuntimeError, match=r"float32\[3\].*device_put"):
+            call()
+
+    with ap.transfer_guard("disallow"):
+        refused(lambda: x + host)
+        refused(lambda: np.asarray(x))
+        np.testing.assert_array_equal(ap.device_get(x + 1), [2, 2, 2])
+        assert ap.device_put(host).device == x.device
+        assert ap.device_put(x, "numpy").device.backend == "numpy"
+    with ap.transfer_guard_host_to_device("disallow_explicit"):
+        refused(lambda: ap.device_put(host))
+        np.asarray(x)
+    with ap.transfer_guard("log"), caplog.at_level(logging.WARNING, "arrayport.transfers"):
+        np.asarray(x + host)
+    assert len(caplog.messages) == (2 if moves else 0)

@@ -18,6 +18,7 @@ from arrayport.core.errors import (
     TracerIntegerConversionError,
     user_line,
 )
+from arrayport.core.guards import transfer
 from arrayport.core.methods import Methods
 
 if TYPE_CHECKING:
@@ -222,7 +223,10 @@ class Array(Methods):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         raw = self.raw
-        host = home(raw).to_numpy(raw)
+        own = home(raw)
+        if type(raw) is not np.ndarray:
+            transfer("device_to_host", own, aval_of(self))
+        host = own.to_numpy(raw)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
                 raise ValueError(

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core.array import Array, Tracer, home
+from arrayport.core.array import Array, Tracer, aval_of, home
 from arrayport.core.backend import Backend, Device
 from arrayport.core.errors import BackendMismatchError, BackendNotFoundError, user_line
+from arrayport.core.guards import explicit, transfer
 from arrayport.core.trace import backend_of
 from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
@@ -113,6 +114,8 @@ def _moved(x: Any, backend: Backend, device: Device | None) -> Array:
         device is None or len(backend.devices()) == 1 or backend.device_of(raw) == device
     ):
         return x
+    transfer("device_to_host", source, aval_of(x))
+    transfer("host_to_device", backend, aval_of(x))
     return Array(backend.asarray(source.to_numpy(raw), device), x.weak)
 
 
@@ -131,16 +134,17 @@ def device_put(
     """
     del src, donate, may_alias
     leaves, treedef = tree_flatten(x)
-    if device is None:
-        return tree_unflatten(treedef, [lift(leaf, None, "x") for leaf in leaves])
-    targets = broadcast_prefix(device, x, "device", none_is_leaf=True)
-    return tree_unflatten(
-        treedef,
-        [
-            lift(leaf, None, "x") if target is None else _moved(leaf, *resolve(target))
-            for leaf, target in zip(leaves, targets, strict=True)
-        ],
-    )
+    with explicit():
+        if device is None:
+            return tree_unflatten(treedef, [lift(leaf, None, "x") for leaf in leaves])
+        targets = broadcast_prefix(device, x, "device", none_is_leaf=True)
+        return tree_unflatten(
+            treedef,
+            [
+                lift(leaf, None, "x") if target is None else _moved(leaf, *resolve(target))
+                for leaf, target in zip(leaves, targets, strict=True)
+            ],
+        )
 
 
 def device_get(x: Any) -> Any:
@@ -152,7 +156,8 @@ def device_get(x: Any) -> Any:
     >>> ap.device_get({"a": anp.arange(3)})
     {'a': array([0, 1, 2], dtype=int32)}
     """
-    return tree_map(_got, x)
+    with explicit():
+        return tree_map(_got, x)
 
 
 def _got(x: Any) -> Any:

@@ -10,9 +10,10 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
-from arrayport.core.array import Array
+from arrayport.core.array import Array, Aval
 from arrayport.core.config import rank_promotion
 from arrayport.core.errors import user_line
+from arrayport.core.guards import transfer
 from arrayport.core.trace import backend_of, neutral
 from arrayport.ops.structure import broadcast_to, convert, full_p
 
@@ -54,9 +55,9 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
 def from_host(host: np.ndarray[Any, Any], home: backends.Backend | None = None) -> Array:
     """Copy a NumPy array to a backend, in a dtype that exists while x64 is as it is."""
     dtype = dtypes.canonicalize(host.dtype)
-    return Array(
-        (home or backends.ambient()).asarray(host if host.dtype == dtype else host.astype(dtype))
-    )
+    backend = home or backends.ambient()
+    transfer("host_to_device", backend, Aval(host.shape, dtype))
+    return Array(backend.asarray(host if host.dtype == dtype else host.astype(dtype)))
 
 
 def home_of(*xs: Any) -> backends.Backend | None:

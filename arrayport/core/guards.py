@@ -1,0 +1,45 @@
+"""Transfer guards: arrays that move between host and device are let through, logged or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from arrayport.core.config import config
+from arrayport.core.errors import user_line
+from arrayport.core.lazy import Lazy
+
+logs = Lazy("logging")
+_explicit: ContextVar[bool] = ContextVar("explicit_transfer", default=False)
+
+
+@contextmanager
+def explicit() -> Iterator[None]:
+    """What moves within it was asked for: `device_put`, `device_get`."""
+    token = _explicit.set(True)
+    try:
+        yield
+    finally:
+        _explicit.reset(token)
+
+
+def transfer(way: str, backend: Any, what: object) -> None:
+    """Let an array of type `what` move that way, to or from a backend; JAX guards itself.
+
+    Raises RuntimeError where the guard disallows it.
+    """
+    rule = config.__getattr__(f"transfer_guard_{way}")
+    if rule == "allow" or backend.name == "numpy" or backend.native is not None:
+        return
+    asked = _explicit.get()
+    if rule == "disallow_explicit" or (rule == "disallow" and not asked):
+        raise RuntimeError(
+            f"transfer_guard: an array of {what} was to move from {way.replace('_', ' ')} at "
+            f"{user_line()}: move it with device_put or device_get, or allow it"
+        )
+    if rule == "log_explicit" or (rule == "log" and not asked):
+        logs.getLogger("arrayport.transfers").warning(
+            "an array of %s moves from %s at %s", what, way.replace("_", " "), user_line()
+        )
