@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from arrayport.core import dtypes
@@ -16,6 +16,8 @@ from arrayport.ops.random import (
     threefry2x32_p,
 )
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+from arrayport_backends.ndarray.mathematics.logarithms import log1p
+from arrayport_backends.ndarray.scalars import Builder, Scalar
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
@@ -108,6 +110,8 @@ def fma(lib: Lib, x: Any, y: Any, z: Any) -> Any:
     exact = total + (rest + lost)
     return xp.where(xp.isfinite(exact), exact, total)
 
+
+Part = tuple[float, float, Sequence[float]]
 
 # M. Giles, "Approximating the erfinv function" (2010): erf_inv(x) / x in w = -log(1 - x^2). Each
 # part holds from its w on: the polynomial's variable is w, or its root, less a centre.
@@ -236,6 +240,28 @@ def quick_erf_inv(lib: Lib, x: Any) -> Any:
     return xp.where(w == xp.inf, xp.inf, ratio) * x
 
 
+def quick_erf_inv_of_one(b: Builder, x: Scalar) -> Scalar:
+    """The same of one element, in the scalar language."""
+    w = -log1p(b, -(x * x))
+    (_, centre, coefficients), (start, _, _), *_ = _parts(x)
+    return b.rare(w >= start, quick_erf_inv_tail, _polynomial(w, centre, coefficients) * x, x)
+
+
+def quick_erf_inv_tail(b: Builder, x: Scalar) -> Scalar:
+    """The same of one element near 1 or -1."""
+    w = -log1p(b, -(x * x))
+    root = b.sqrt(w)
+    ratio = w.like(inf)
+    for start, centre, coefficients in _parts(x)[1:]:
+        tail = (w >= start) & (w < inf)
+        ratio = b.select(tail, _polynomial(root, centre, coefficients), ratio)
+    return ratio * x
+
+
+def _parts(x: Scalar) -> Sequence[Part]:
+    return SINGLE if x.dtype == dtypes.float32 else DOUBLE
+
+
 def _polynomial(w: Any, centre: float, coefficients: Sequence[float]) -> Any:
     w = w - centre
     first, *rest = coefficients
@@ -259,6 +285,6 @@ ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32),
     random_wrap_p: Kernel(random_wrap, view=True),
     random_unwrap_p: Kernel(random_unwrap, view=True),
-    fma_p: Kernel(fma),
-    quick_erf_inv_p: Kernel(quick_erf_inv),
+    fma_p: Kernel(fma, scalar=Builder.fma, kinds="f"),
+    quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f"),
 }

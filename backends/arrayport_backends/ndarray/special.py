@@ -8,7 +8,7 @@ from typing import Any
 from arrayport.ops import special as ops
 from arrayport_backends.ndarray.incomplete_gamma import igamma_grad_a, random_gamma_grad
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
-from arrayport_backends.ndarray.mathematics import errors
+from arrayport_backends.ndarray.mathematics import errors, gammas, logarithms
 from arrayport_backends.ndarray.scalars import Scalar
 
 Raw = Any
@@ -16,7 +16,7 @@ Raw = Any
 
 def special(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
     """A row for a function of the library's special module."""
-    return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs), scalar=scalar)
+    return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs), scalar=scalar, kinds="f")
 
 
 def part(name: str, i: int) -> Kernel:
@@ -65,8 +65,8 @@ ROWS: Rows = {
     ops.ndtri_p: special("ndtri"),
     ops.log_ndtr_p: special("log_ndtr"),
     ops.owens_t_p: special("owens_t"),
-    ops.lgamma_p: Kernel(lgamma),
-    ops.digamma_p: special("digamma"),
+    ops.lgamma_p: Kernel(lgamma, scalar=gammas.lgamma),
+    ops.digamma_p: special("digamma", gammas.digamma),
     ops.polygamma_p: Kernel(polygamma),
     ops.zeta_p: special("zeta"),
     ops.gamma_p: special("gamma"),
@@ -94,8 +94,8 @@ ROWS: Rows = {
     ops.bessel_j_p: Kernel(bessel_j),
     ops.hyp1f1_p: special("hyp1f1"),
     ops.hyp2f1_p: special("hyp2f1"),
-    ops.entr_p: special("entr"),
+    ops.entr_p: special("entr", logarithms.entropy),
     ops.logit_p: Kernel(logit),
-    ops.xlogy_p: special("xlogy"),
-    ops.xlog1py_p: special("xlog1py"),
+    ops.xlogy_p: special("xlogy", logarithms.xlogy),
+    ops.xlog1py_p: special("xlog1py", logarithms.xlog1py),
 }

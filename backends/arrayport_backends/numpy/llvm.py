@@ -294,6 +294,13 @@ end:
 """
 
 
+class _SlowBuilder(LLVMBuilder):
+    """Emits the code of a rare case, in which another one is computed in any case."""
+
+    def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
+        return self.select(suspect, slow(self, *xs), y)
+
+
 def _definition(name: str, slow: Callable[..., Scalar], dtype: DType, count: int) -> str:
     """The module that defines a rare case: a number's form and the vectors'."""
     one, numbers = register(dtype), range(count)
@@ -302,7 +309,7 @@ def _definition(name: str, slow: Callable[..., Scalar], dtype: DType, count: int
     function.linkage = "linkonce_odr"
     for attribute in ("noinline", "cold"):
         function.attributes.add(attribute)
-    b = LLVMBuilder(ir.IRBuilder(function.append_basic_block()))
+    b = _SlowBuilder(ir.IRBuilder(function.append_basic_block()))
     b.ir.ret(slow(b, *[Scalar(dtype, a, b) for a in function.args]).code)
     ins = ", ".join(["i1 %c", *[f"{one} %x{k}" for k in numbers]])
     outs = ", ".join(f"{one} %x{k}" for k in numbers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics.formats import (
     FORMATS,
@@ -120,6 +122,14 @@ def exp(b: Builder, x: Scalar) -> Scalar:
     return scale(b, y, n)
 
 
+def exp_parts(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """A number near 1 and an integer n, with exp(x) the number times 2**n; for `scale`."""
+    end = {dtypes.float32: 170.0, dtypes.float64: 1400.0}[x.dtype]
+    n, r, _ = reduced(b, within(b, x, -end, end))
+    y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
+    return b.select(x < inf, y, x), n
+
+
 def exp2(b: Builder, x: Scalar) -> Scalar:
     """Power of 2, within 1 ulp."""
     x = within(b, x, *EXP2_ENDS[x.dtype])
@@ -182,13 +192,16 @@ def tanh(b: Builder, x: Scalar) -> Scalar:
     """Hyperbolic tangent, within 2 ulp."""
     a = b.abs(x)
     end = {dtypes.float32: 10.0, dtypes.float64: 20.0}[x.dtype]
-    n, r, _ = reduced(b, b.select(a > end, end, a) * 2.0)
-    power, t = power_of_two(b, n, x.dtype), _twice_tanh(b, r)
+    twice = b.select(a > end, end, a) * 2.0
+    high, low = FORMATS[x.dtype].ln2
+    n, code = nearest(b, twice, LOG2E)
+    t = _twice_tanh(b, b.fma(n, -low, b.fma(n, -high, twice)))
+    power = power_of_two(b, code, x.dtype)
     more, less = power + 1.0, power - 1.0
     below = b.fma(t, less, more * 2.0)
     # A part that is exact leaves less to round: y = part + (above - part below) / below.
-    part = b.select(n == 1, below.like(0.25), b.select(n == 2, below.like(0.5625), 0.0))
-    part = b.select(n > 2, 1.0, part)
+    part = n * 0.25
+    part = b.select(part > 1.0, 1.0, part)
     above = b.fma(t, b.fma(-part, less, more), b.fma(-part, more, less) * 2.0)
     return b.copysign(above / below + part, x)
 

@@ -98,6 +98,13 @@ def two_sum(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     return total, y - (total - x)
 
 
+def any_sum(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
+    """The same of numbers of any sizes."""
+    total = x + y
+    back = total - x
+    return total, (x - (total - back)) + (y - back)
+
+
 def two_product(b: Builder, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     """The rounded product of two numbers, and what rounding took."""
     product = x * y

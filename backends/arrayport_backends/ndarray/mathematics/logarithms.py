@@ -72,7 +72,7 @@ def _ends(b: Builder, x: Scalar, size: Scalar, y: Scalar) -> Scalar:
     return b.select(size > 0, y, b.select(size == 0, b.constant(-inf, x.dtype), nan))
 
 
-def _log1p(b: Builder, x: Scalar, rest: Scalar | None = None, more: Scalar | int = 0) -> Scalar:
+def log_of_sum(b: Builder, x: Scalar, rest: Scalar | None = None, more: Scalar | int = 0) -> Scalar:
     """The logarithm of 2**more (1 + x + rest) for finite x > -1, |rest| not above an ulp of x."""
     total = x + 1.0
     # What the sum lost; the lesser summand is the one to compare.
@@ -86,7 +86,7 @@ def _log1p(b: Builder, x: Scalar, rest: Scalar | None = None, more: Scalar | int
 
 def log1p(b: Builder, x: Scalar) -> Scalar:
     """Logarithm of 1 + x, within 2 ulp."""
-    return _ends(b, x, x + 1.0, b.copysign(_log1p(b, x), x))
+    return _ends(b, x, x + 1.0, b.copysign(log_of_sum(b, x), x))
 
 
 def asinh(b: Builder, x: Scalar) -> Scalar:
@@ -99,7 +99,7 @@ def asinh(b: Builder, x: Scalar) -> Scalar:
     t = small + square / (b.sqrt(square + 1.0) + 1.0)
     zero = b.constant(0, bits_of(x.dtype))
     more = b.select(large, zero + 1, zero)
-    y = _log1p(b, b.select(large, a - 1.0, t), more=more)
+    y = log_of_sum(b, b.select(large, a - 1.0, t), more=more)
     return b.copysign(b.select(a < inf, y, a), x)
 
 
@@ -111,7 +111,7 @@ def acosh(b: Builder, x: Scalar) -> Scalar:
     zero = b.constant(0, bits_of(x.dtype))
     more = b.select(large, zero + 1, zero)
     u = b.select(large, t, small + b.sqrt(b.fma(small, small, small * 2.0)))
-    y = b.select(x < inf, _log1p(b, u, more=more), x)
+    y = b.select(x < inf, log_of_sum(b, u, more=more), x)
     return b.select(x < 1.0, nan, y)
 
 
@@ -122,6 +122,21 @@ def atanh(b: Builder, x: Scalar) -> Scalar:
     below = 1.0 - a
     ratio = a * 2.0 / below
     left = b.fma(-ratio, below, a * 2.0) - ratio * ((1.0 - below) - a)
-    y = _log1p(b, ratio, left * b.fma(ratio, 0.5, 1.0)) * 0.5
+    y = log_of_sum(b, ratio, left * b.fma(ratio, 0.5, 1.0)) * 0.5
     y = b.select(a == 1.0, inf, y)
     return b.copysign(b.select(a > 1.0, nan, y), x)
+
+
+def xlogy(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """X log(y), which is 0 where x is, unless y is NaN."""
+    return b.select((x == 0) & ~b.isnan(y), 0.0, x * log(b, y))
+
+
+def xlog1py(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """X log(1 + y), which is 0 where x is, unless y is NaN."""
+    return b.select((x == 0) & ~b.isnan(y), 0.0, x * log1p(b, y))
+
+
+def entropy(b: Builder, x: Scalar) -> Scalar:
+    """-x log(x), which is 0 at 0 and -inf below."""
+    return b.select(x == 0, 0.0, b.select(x < 0, -inf, -(x * log(b, x))))

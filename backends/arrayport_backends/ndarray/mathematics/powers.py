@@ -6,6 +6,7 @@ from math import inf, nan
 
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics import integers
+from arrayport_backends.ndarray.mathematics.complexes import divide
 from arrayport_backends.ndarray.mathematics.exponentials import EXP2, EXP2_ENDS
 from arrayport_backends.ndarray.mathematics.formats import (
     FORMATS,
@@ -132,7 +133,7 @@ def any_power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     return power(b, x, y) if x.kind == "f" else integers.power(b, x, y)
 
 
-def integer_pow(_b: Builder, x: Scalar, n: int) -> Scalar:
+def integer_pow(b: Builder, x: Scalar, n: int) -> Scalar:
     """X to a static integer power, by repeated squaring."""
     out, rest = None, abs(n)
     while rest:
@@ -143,7 +144,7 @@ def integer_pow(_b: Builder, x: Scalar, n: int) -> Scalar:
             x = x * x
     if out is None:
         return x.like(1)
-    return 1 / out if n < 0 else out
+    return divide(b, out.like(1), out) if n < 0 else out
 
 
 def rsqrt(b: Builder, x: Scalar) -> Scalar:

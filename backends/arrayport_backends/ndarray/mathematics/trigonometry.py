@@ -75,7 +75,7 @@ LARGE = {dtypes.float32: 2.0**17, dtypes.float64: 2.0**30}
 def sin(b: Builder, x: Scalar) -> Scalar:
     """Sine, within 2 ulp."""
     n, code = nearest(b, x, 1 / pi)
-    y = _sine(b, code, _less(b, x, n))
+    y = sine(b, code, _less(b, x, n))
     return b.rare(b.abs(x) > LARGE[x.dtype], large_sin, y, x)
 
 
@@ -84,7 +84,7 @@ def cos(b: Builder, x: Scalar) -> Scalar:
     # |x| = (n - 1/2) pi + r, so cos(x) = cos(r - pi/2 + n pi) = sin(r + n pi)
     a = b.abs(x)
     n, code = nearest(b, b.fma(a, 1 / pi, 0.5), 1.0)
-    y = _sine(b, code, _less(b, a, n - 0.5))
+    y = sine(b, code, _less(b, a, n - 0.5))
     return b.rare(a > LARGE[x.dtype], large_cos, y, x)
 
 
@@ -94,7 +94,7 @@ def _less(b: Builder, x: Scalar, n: Scalar) -> Scalar:
     return b.fma(n, -low, b.fma(n, -middle, b.fma(n, -high, x)))
 
 
-def _sine(b: Builder, n: Scalar, r: Scalar) -> Scalar:
+def sine(b: Builder, n: Scalar, r: Scalar) -> Scalar:
     """sin(r + n pi) for |r| <= pi/2."""
     z = r * r
     y = b.fma(polynomial(b, z, SINE[r.dtype]), r * z, r)
@@ -145,13 +145,13 @@ WORDS = np.array([int(_DIGITS[i : i + 8], 16) for i in range(0, len(_DIGITS), 8)
 def large_sin(b: Builder, x: Scalar) -> Scalar:
     """Sine of a large number."""
     n, r, _ = _large(b, x, 63)
-    return _finite(b, x, _sine(b, b.convert(n, bits_of(x.dtype)), b.convert(r, x.dtype)))
+    return _finite(b, x, sine(b, b.convert(n, bits_of(x.dtype)), b.convert(r, x.dtype)))
 
 
 def large_cos(b: Builder, x: Scalar) -> Scalar:
     """Cosine of a large number."""
     n, r, _ = _large(b, b.abs(x), 63, half=True)
-    return _finite(b, x, _sine(b, b.convert(n, bits_of(x.dtype)), b.convert(r, x.dtype)))
+    return _finite(b, x, sine(b, b.convert(n, bits_of(x.dtype)), b.convert(r, x.dtype)))
 
 
 def large_tan(b: Builder, x: Scalar) -> Scalar:
