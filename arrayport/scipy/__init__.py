@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from arrayport.scipy import interpolate as interpolate
     from arrayport.scipy import linalg as linalg
     from arrayport.scipy import ndimage as ndimage
+    from arrayport.scipy import optimize as optimize
     from arrayport.scipy import sparse as sparse
     from arrayport.scipy import special as special
     from arrayport.scipy import stats as stats
@@ -24,6 +25,7 @@ else:
     interpolate = Lazy("arrayport.scipy.interpolate")
     linalg = Lazy("arrayport.scipy.linalg")
     ndimage = Lazy("arrayport.scipy.ndimage")
+    optimize = Lazy("arrayport.scipy.optimize")
     sparse = Lazy("arrayport.scipy.sparse")
     special = Lazy("arrayport.scipy.special")
     stats = Lazy("arrayport.scipy.stats")

@@ -147,7 +147,8 @@ EXCLUDED: Mapping[str, str] = {
         "dtypes.scalar_type_of flatten_util.ravel_pytree",
     ),
     **_for(
-        "its arguments belong together as no row says: tests/scipy/test_sparse.py, test_samples.py",
+        "its arguments belong together as no row says: tests/scipy/test_sparse.py and others there",
+        "scipy.optimize.OptimizeResults scipy.optimize.minimize "
         "scipy.interpolate.RegularGridInterpolator scipy.sparse.linalg.bicgstab "
         "scipy.sparse.linalg.cg scipy.sparse.linalg.gmres",
     ),
