@@ -122,7 +122,7 @@ def segment_equation(units: Sequence[Unit], code: Code, wanted: set[Atom], t: Tr
     segment = t.segment(units, code, wanted)
     entry = Entry(t.module, segment)
     library = llvm.load(llvm.assemble(str(t.module)), ("entry", "segment", "table"))
-    run = builtin(library, entry.dtypes, [a.dtype for a in segment.reads])
+    run = builtin(library, entry, [a.dtype for a in segment.reads])
     eqns = [
         eqn for u in units for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))
     ]

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import Any
 
+from arrayport.core.program import Atom
 from arrayport.passes.indices import Axis, Index, of
 from arrayport_backends.numpy.codegen.values import WORD, Body, Values
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir
+
+LINE = 64  # bytes of a line of the cache, to which memory of our own is aligned
 
 
 class Emitter:
     """Emits a function of pointers."""
 
-    def __init__(self, module: Any, name: str, body: Body, count: int) -> None:
-        kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * count)
+    def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
+        """Start."""
+        args = [ir.PointerType()] * pointers + [ir.IntType(WORD)] * numbers
+        kind = ir.FunctionType(ir.VoidType(), args)
         self.function = ir.Function(module, kind, name)
         self.function.linkage = "internal"
         self.function.attributes.add("nounwind")
@@ -36,20 +42,32 @@ class Emitter:
             with self.values.scope():
                 yield Index(low)
             return
+        word = ir.IntType(WORD)
+        with self.counting(word(low), word(end), Axis(end, low)) as index:
+            yield index
+
+    @contextmanager
+    def between(self, low: Any, end: Any, count: int) -> Iterator[Index]:
+        """A loop over a part, never empty, of a range that begins at 0."""
+        with self.counting(low, end, Axis(count)) as index:
+            yield index
+
+    @contextmanager
+    def counting(self, low: Any, end: Any, axis: Axis) -> Iterator[Index]:
+        """A loop."""
         b, word = self.b.ir, ir.IntType(WORD)
         before, block = b.block, self.function.append_basic_block("loop")
         b.branch(block)
         b.position_at_end(block)
         counter = b.phi(word)
-        counter.add_incoming(word(low), before)
-        axis = Axis(end, low)
+        counter.add_incoming(low, before)
         self.values.axes[axis] = counter
         with self.values.scope():
             yield of(axis)
         following = b.add(counter, word(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, b.block)
         after = self.function.append_basic_block("after")
-        b.cbranch(b.icmp_signed("==", following, word(end)), after, block)
+        b.cbranch(b.icmp_signed("==", following, end), after, block)
         b.position_at_end(after)
 
 
@@ -60,3 +78,15 @@ def room(b: Any, kind: Any, count: int, align: int = 0) -> Any:
         made.align = align
     made.type = ir.PointerType()  # llvmlite gives allocations pointers of the older, typed kind
     return made
+
+
+def nbytes(a: Atom) -> int:
+    """The bytes of a value."""
+    return prod(a.shape) * a.dtype.itemsize
+
+
+def shifted(b: Any, pointer: Any, offset: Any) -> Any:
+    """A pointer some bytes further on."""
+    if isinstance(offset, int):
+        offset = ir.IntType(WORD)(offset)
+    return b.gep(pointer, [offset], source_etype=ir.IntType(8))

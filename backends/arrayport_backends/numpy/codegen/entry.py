@@ -16,9 +16,10 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.program import Atom, Var
 from arrayport_backends.ndarray.scalars import DType
-from arrayport_backends.numpy.codegen.emitters import room
+from arrayport_backends.numpy.codegen.emitters import nbytes, room
 from arrayport_backends.numpy.codegen.segments import Part
 from arrayport_backends.numpy.llvm import Library, ir
+from arrayport_backends.numpy.pool import LARGE, empty
 
 ARRAY_API = "_ARRAY_API"
 EMPTY = 184  # the place of PyArray_Empty in NumPy's table of functions
@@ -42,16 +43,18 @@ PYTHON = (
 
 
 class Entry:
-    """Emits the function `(arrays read...) -> list of arrays stored`.
+    """Emits the function `(arrays read..., large arrays to be stored...) -> list of arrays stored`.
 
     An array that is not as the code needs it is left to a Python function, which is the builtin
-    function's `self`.
+    function's `self`. Scratch is stored for nobody.
     """
 
     def __init__(self, module: Any, segment: Part) -> None:
         ins, outs, long = segment.reads, segment.stores, segment.cost > LONG
         scratch = [Var((segment.scratch,), dtypes.uint8)] if segment.scratch else []
-        self.dtypes = list(dict.fromkeys(v.dtype for v in (*outs, *scratch)))
+        self.stored = [*outs, *scratch]
+        self.large = [v for v in self.stored if nbytes(v) >= LARGE]
+        self.dtypes = list(dict.fromkeys(v.dtype for v in self.stored if v not in self.large))
         self.pointer, self.word = ir.PointerType(), ir.IntType(64)
         self.int = ir.IntType(32)
         size = len(PYTHON) + 2 + len(self.dtypes)
@@ -62,28 +65,30 @@ class Entry:
         block = self.function.append_basic_block
         b = self.b = ir.IRBuilder(block("entry"))
         me, args, count = self.function.args
-        slow, fast = block("slow"), block("fast")
-        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins))]
-        for array in given:
+        slow, fast, failed = block("slow"), block("fast"), block("failed")
+        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins) + len(self.large))]
+        for array in given[: len(ins)]:
             self.check(array, slow)
         b.branch(fast)
         b.position_at_end(slow)
         b.ret(self.call("PyObject_Vectorcall", self.pointer, [me, args, count, self.pointer(None)]))
         b.position_at_end(fast)
-        failed = block("failed")
-        made = [self.empty(v, failed) for v in outs]
-        space = [self.empty(v, failed) for v in scratch]
+        large = dict(zip(self.large, given[len(ins) :], strict=True))
+        made = [large.get(v) or self.empty(v, failed) for v in self.stored]
         found = self.call("PyList_New", self.pointer, [self.word(len(outs))])
         self.unless_null(found, failed)
-        for i, array in enumerate(made):
+        for i, (v, array) in enumerate(zip(outs, made, strict=False)):
+            if v in large:
+                self.call("Py_IncRef", ir.VoidType(), [array])
             self.call("PyList_SetItem", self.int, [found, self.word(i), array])
-        pointers = [self.read(a, HEADER, self.pointer) for a in (*given, *made, *space)]
+        pointers = [self.read(a, HEADER, self.pointer) for a in (*given[: len(ins)], *made)]
         state = self.call("PyEval_SaveThread", self.pointer, []) if long else None
         b.call(segment.function, pointers)
         if long:
             self.call("PyEval_RestoreThread", ir.VoidType(), [state])
-        for array in space:
-            self.call("Py_DecRef", ir.VoidType(), [array])
+        for v in scratch:
+            if v not in large:
+                self.call("Py_DecRef", ir.VoidType(), [made[-1]])
         b.ret(found)
         b.position_at_end(failed)
         b.ret(self.pointer(None))
@@ -162,28 +167,34 @@ def array_functions() -> Any:
 
 
 class Slow:
-    """What takes over from an entry that was given arrays its code cannot read."""
+    """What surrounds an entry: it brings arrays into the form that its code reads."""
 
-    def __init__(self, library: Library, kinds: Sequence[DType], ins: Sequence[DType]) -> None:
-        self.alive = library, kinds
+    def __init__(self, library: Library, entry: Entry, ins: Sequence[DType]) -> None:
+        self.library = library
+        self.kinds = entry.dtypes
         self.ins = ins
+        self.large = [(v.shape, v.dtype) for v in entry.large]
         self.run: Callable[..., list[Any]]
 
     def __call__(self, *raws: Any) -> list[Any]:
-        """Bring them into the form that it takes."""
-        given = zip(raws, self.ins, strict=True)
-        return self.run(*[np.require(raw, dtype, ("C", "A", "E")) for raw, dtype in given])
+        """Run on arrays of any layout; large answers are given, or not yet."""
+        pairs = zip(raws, self.ins, strict=False)
+        given = [np.require(raw, dtype, ("C", "A", "E")) for raw, dtype in pairs]
+        return self.run(*given, *raws[len(given) :])
+
+    def pooled(self, *raws: Any) -> list[Any]:
+        """Run, the memory of large answers coming from the pool."""
+        return self.run(*raws, *[empty(shape, dtype) for shape, dtype in self.large])
 
     def call(self, pointers: Sequence[int]) -> None:
         """Run on memory given by its addresses: what is read, what is stored, scratch."""
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))
-        kind(self.alive[0].address("segment"))(*pointers)
+        kind(self.library.address("segment"))(*pointers)
 
 
-def builtin(
-    library: Library, kinds: Sequence[DType], ins: Sequence[DType]
-) -> Callable[..., list[Any]]:
-    """The entry of a loaded module, whose arrays it makes are of these kinds, as a function."""
+def builtin(library: Library, entry: Entry, ins: Sequence[DType]) -> Callable[..., list[Any]]:
+    """The entry of a loaded module as a function of what it reads."""
+    kinds = entry.dtypes
     values = [*map(address, PYTHON), array_functions()[EMPTY], id(np.ndarray), *map(id, kinds)]
     table = (ctypes.c_int64 * len(values)).from_address(library.address("table"))
     table[:] = values
@@ -192,6 +203,6 @@ def builtin(
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    slow = Slow(library, kinds, ins)
+    slow = Slow(library, entry, ins)
     slow.run = make(ctypes.addressof(method), slow, None)
-    return slow.run
+    return slow.pooled if slow.large else slow.run

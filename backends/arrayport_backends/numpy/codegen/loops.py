@@ -13,15 +13,8 @@ from arrayport.control.scanning import scan_p
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Program
 from arrayport_backends.ndarray.writes import WRITES
-from arrayport_backends.numpy.codegen.emitters import room
-from arrayport_backends.numpy.codegen.segments import (
-    LINE,
-    Part,
-    Translation,
-    copy,
-    nbytes,
-    shifted,
-)
+from arrayport_backends.numpy.codegen.emitters import LINE, nbytes, room, shifted
+from arrayport_backends.numpy.codegen.segments import Part, Translation, copy
 from arrayport_backends.numpy.codegen.updates import update
 from arrayport_backends.numpy.llvm import ir, storage
 

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from arrayport.core import dtypes
-from arrayport.core.program import Atom, Eqn, Var
+from arrayport.core.program import Eqn, Var
 from arrayport.passes.forms import Folded, Place
 from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
 from arrayport.passes.indices import Axis, Index, Indices, Shape, flat, of
@@ -71,39 +71,62 @@ def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
 
 
 class NestEmitter(Emitter):
-    """Emits one nest as a function of the pointers to what it reads and then what it stores."""
+    """Emits one nest as a function of the pointers to what it reads and then what it stores.
 
-    def __init__(self, module: Any, name: str, nest: Nest, code: Code) -> None:
+    If `ranged` it takes a range of its first lane as well.
+    """
+
+    def __init__(self, module: Any, nest: Nest, code: Code) -> None:
+        self.module = module
         self.nest = nest
         self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
         self.body = Body(code, set(nest.stored))
-        self.reads, self.ranges = self.survey()
-        super().__init__(module, name, self.body, len(self.reads) + len(nest.stored))
-        args = self.function.args
-        for arg in args:
-            arg.add_attribute("noalias")
-        self.function.attributes.add("noinline" if nest.lanes else "alwaysinline")
-        self.outputs = dict(zip(nest.stored, args[len(self.reads) :], strict=True))
-        self.body.buffers.update(zip(self.reads, args, strict=False))
-        self.emit()
-        self.end()
-
-    # ---- what is read, and where choices change
-
-    def survey(self) -> tuple[list[Atom], list[list[tuple[int, int]]]]:
-        """What the nest reads, and for each lane the ranges in which no choice changes."""
         axes = [Axis(n) for n in self.nest.lanes]
         lanes = [of(a) for a in axes]
         survey = Survey(self.body)
         survey.visit([q for t in self.targets for q in self.sources(t, lanes)])
-        breaks = [sorted(survey.breaks.get(a, ())) for a in axes]
+        self.reads = list(survey.read)
+        self.ranges = self.pieces([sorted(survey.breaks.get(a, ())) for a in axes])
+        # Reads of these are at the nest's own place in their first lane.
+        self.local = {
+            a
+            for a, found in survey.read.items()
+            if lanes and (own := lanes_of(a.shape)) and all(q.at[own[0]] == lanes[0] for q in found)
+        }
+
+    def pieces(self, breaks: list[list[int]]) -> list[list[tuple[int, int]]]:
+        """For each lane the ranges in which no choice changes, as long as they are few."""
         for lane in range(len(breaks)):
             if prod(len(found) + 1 for found in breaks) > PIECES:
                 breaks[lane] = []
-        ranges = [
+        return [
             list(pairwise([0, *found, n])) for found, n in zip(breaks, self.nest.lanes, strict=True)
         ]
-        return list(survey.read), ranges
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether ranges of the first lane can be computed apart, and lie apart in memory."""
+        if not self.nest.lanes or 0 in self.nest.reduced or len(self.ranges[0]) > 1:
+            return False
+        return all(prod(v.shape[: lanes_of(v.shape)[0]]) == 1 for v in self.nest.stored)
+
+    def build(self, *, ranged: bool = False) -> Any:
+        """The function."""
+        pointers = [*self.reads, *self.nest.stored]
+        name = self.module.get_unique_name("nest")
+        self.begin(self.module, name, self.body, len(pointers), 2 if ranged else 0)
+        args = self.function.args
+        for arg in args[: len(pointers)]:
+            arg.add_attribute("noalias")
+        self.range = args[len(pointers) :]
+        self.function.attributes.add("noinline" if self.nest.lanes else "alwaysinline")
+        self.outputs = dict(zip(self.nest.stored, args[len(self.reads) :], strict=False))
+        self.body.buffers.update(zip(self.reads, args, strict=False))
+        self.emit()
+        self.end()
+        return self.function
+
+    # ---- what is read, and where choices change
 
     def sources(self, t: Target, lanes: Sequence[Index]) -> list[Place]:
         """The elements that a target stores or combines at an index of the lanes."""
@@ -118,6 +141,10 @@ class NestEmitter(Emitter):
             yield lanes
             return
         first, *rest = order
+        if first == 0 and self.range:
+            with self.between(*self.range, self.nest.lanes[0]) as index:
+                yield from self.over(rest, {**lanes, first: index})
+            return
         for low, end in self.ranges[first]:
             with self.loop(low, end) as index:
                 yield from self.over(rest, {**lanes, first: index})

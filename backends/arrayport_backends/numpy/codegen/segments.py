@@ -13,13 +13,13 @@ from arrayport.passes.fuse import Nest, fuse
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import DTYPES
 from arrayport_backends.ndarray.writes import WRITES, combines
-from arrayport_backends.numpy.codegen.emitters import room
+from arrayport_backends.numpy.codegen.emitters import LINE, nbytes, room, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
+from arrayport_backends.numpy.codegen.rows import Rows, grouped
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 
 ON_STACK = 1024  # bytes up to which a value between nests is on the stack
-LINE = 64  # bytes to which the others are aligned
 KEPT = 65_536  # bytes of the largest constant that is part of the code
 
 Unit = Nest | Eqn
@@ -92,12 +92,31 @@ class Translation:
         function.linkage = "internal"
         return function, ir.IRBuilder(function.append_basic_block("entry"))
 
-    def part(self, unit: Unit, code: Code) -> Part:
-        """The function of a nest or a loop."""
-        if isinstance(unit, Eqn):
-            return self.holders[unit.prim](self, unit)
-        emitted = NestEmitter(self.module, self.name("nest"), unit, code)
-        return Part(emitted.function, emitted.reads, unit.stored, 0, unit.cost * prod(unit.lanes))
+    def parts(self, units: Sequence[Unit], code: Code, wanted: set[Atom]) -> list[Part]:
+        """The functions of nests and loops; nests that go through the same rows go together."""
+        makers = [NestEmitter(self.module, u, code) if isinstance(u, Nest) else u for u in units]
+        parts = []
+        for group in grouped(makers):
+            if isinstance(group, Eqn):
+                parts.append(self.holders[group.prim](self, group))
+                continue
+            own = {id(maker) for maker in group}
+            others = [m for m in makers if id(m) not in own]
+            needed = {a for m in others for a in (m.ins if isinstance(m, Eqn) else m.reads)}
+            parts.append(self.nests(group, wanted | needed))
+        return parts
+
+    def nests(self, group: Sequence[NestEmitter], needed: set[Atom]) -> Part:
+        """Nests that go through the same rows as one function; a single one is its own."""
+        cost = sum(m.nest.cost * prod(m.nest.lanes) for m in group)
+        if len(group) == 1:
+            (one,) = group
+            return Part(one.build(), one.reads, one.nest.stored, 0, cost)
+        rows = Rows(group, needed)
+        count = len(rows.reads) + len(rows.stores) + (rows.scratch > 0)
+        function, b = self.function("rows", count)
+        rows.emit(function, b)
+        return Part(function, rows.reads, rows.stores, rows.scratch, cost)
 
     def procedure(self, program: Program, owned: Mapping[int, int] | None = None) -> Part:
         """A whole Program as a function.
@@ -109,7 +128,7 @@ class Translation:
         code = code_of(program, units, self.language)
         made = {v for u in units for v in stored(u)}
         first = {a: i for i, a in reversed(list(enumerate(program.outs))) if a in made}
-        parts = [self.part(u, code) for u in units]
+        parts = self.parts(units, code, set(program.outs))
         n = len(program.ins)
         pairs: dict[Atom, Atom] = {
             program.ins[k]: program.outs[j] for k, j in (owned or {}).items()
@@ -137,7 +156,7 @@ class Translation:
 
     def segment(self, units: Sequence[Unit], code: Code, wanted: set[Atom]) -> Part:
         """Units as the function that the outside calls."""
-        parts = [self.part(u, code) for u in units]
+        parts = self.parts(units, code, wanted)
         made = dict.fromkeys(a for p in parts for a in p.stores)
         read = dict.fromkeys(a for p in parts for a in p.reads if a not in made)
         ins = list(dict.fromkeys([*[a for a in code.ins if a in read], *read]))
@@ -229,18 +248,6 @@ def code_of(program: Program, units: Sequence[Unit], language: KernelLanguage) -
     calls = {id(u) for u in units}
     eqns: dict[Atom, Eqn] = {eqn.outs[0]: eqn for eqn in program.eqns if id(eqn) not in calls}
     return Code(program.ins, eqns, {v for u in units for v in stored(u)}, language)
-
-
-def nbytes(a: Atom) -> int:
-    """The bytes of a value."""
-    return prod(a.shape) * a.dtype.itemsize
-
-
-def shifted(b: Any, pointer: Any, offset: Any) -> Any:
-    """A pointer some bytes further on."""
-    if isinstance(offset, int):
-        offset = ir.IntType(64)(offset)
-    return b.gep(pointer, [offset], inbounds=True, source_etype=ir.IntType(8))
 
 
 def copy(b: Any, to: Any, source: Any, count: int) -> None:

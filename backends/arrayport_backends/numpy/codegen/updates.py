@@ -12,8 +12,8 @@ from arrayport.passes.indices import flat
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES
 from arrayport_backends.ndarray.writes import WRITES, Write, update_of
-from arrayport_backends.numpy.codegen.emitters import Emitter
-from arrayport_backends.numpy.codegen.segments import Part, Translation, copy, nbytes
+from arrayport_backends.numpy.codegen.emitters import Emitter, nbytes
+from arrayport_backends.numpy.codegen.segments import Part, Translation, copy
 from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code
 from arrayport_backends.numpy.llvm import ir
 
@@ -26,7 +26,7 @@ class UpdateEmitter(Emitter):
 
     def __init__(self, module: Any, name: str, eqn: Eqn, language: KernelLanguage) -> None:
         body = Body(Code((), {}, (), language), ())
-        super().__init__(module, name, body, len(eqn.ins) + 1)
+        self.begin(module, name, body, len(eqn.ins) + 1)
         base, *others, out = self.function.args
         for arg in (*others, out):
             arg.add_attribute("noalias")

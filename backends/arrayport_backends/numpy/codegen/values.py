@@ -127,7 +127,7 @@ class Survey:
     def __init__(self, body: Body) -> None:
         self.body = body
         self.seen: set[Place] = set()
-        self.read: dict[Atom, None] = {}
+        self.read: dict[Atom, list[Place]] = {}
         self.breaks: Breaks = {}
 
     def visit(self, start: list[Place]) -> None:
@@ -142,7 +142,7 @@ class Survey:
             form = decided(self.body.form(place))
             if form is None:
                 if type(place.atom) is not Literal or place.atom.shape:
-                    self.read[place.atom] = None
+                    self.read.setdefault(place.atom, []).append(place)
                 continue
             stack += self.needs(form)
 

@@ -1,0 +1,94 @@
+"""Large answers: their memory is used again only when nobody can see it, and rows take turns."""
+
+from __future__ import annotations
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from arrayport_backends.numpy import llvm, pool
+
+import arrayport as ap
+import arrayport.numpy as anp
+
+pytestmark = [
+    pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without LLVM"),
+    pytest.mark.usefixtures("at_once"),
+]
+
+
+@pytest.fixture(autouse=True)
+def empty_pool(monkeypatch):
+    """Begin with no memory kept."""
+    monkeypatch.setattr(pool, "_buffers", [])
+
+
+def test_memory_that_somebody_sees_is_not_used_again():
+    f = ap.jit(lambda x: x * 2 + 1)
+    x = anp.asarray(np.arange(200_000, dtype=np.float32))
+    first = f(x)
+    part = np.asarray(first)[5:9]  # keeps the memory alive
+    kept = memoryview(np.asarray(f(x + 1))[:2])
+    del first
+    others = [np.asarray(f(x * i)) for i in range(5)]
+    np.testing.assert_array_equal(part, [11, 13, 15, 17])
+    assert list(kept) == [3, 5]
+    for i, other in enumerate(others):
+        np.testing.assert_array_equal(other[:3], [1, 2 * i + 1, 4 * i + 1])
+    assert len({o.ctypes.data for o in others}) == 5
+
+
+def test_memory_that_nobody_sees_is_used_again():
+    f = ap.jit(lambda x: x * 2 + 1)
+    x = anp.asarray(np.arange(200_000, dtype=np.float32))
+    places = set()
+    for _ in range(6):
+        y = f(x)
+        places.add(np.asarray(y).ctypes.data)
+        del y
+        gc.collect()
+    assert len(places) == 1
+    assert len(pool._buffers) == 1
+
+
+def test_the_pool_is_bounded(monkeypatch):
+    monkeypatch.setattr(pool, "KEPT", 3 << 20)
+    made = [pool.empty((1 << 18,), np.dtype(np.float32)) for _ in range(10)]
+    assert sum(b.nbytes for b in pool._buffers) <= 3 << 20
+    assert pool.empty((1 << 22,), np.dtype(np.uint8)).flags.owndata
+    for i, x in enumerate(made):
+        x[...] = i
+    assert [int(x[-1]) for x in made] == list(range(10))
+
+
+def test_threads_share_the_pool():
+    f = ap.jit(lambda x: x * 2)
+    inputs = [anp.asarray(np.full(100_000, i, np.float32)) for i in range(8)]
+
+    def run(x):
+        return all(bool((np.asarray(f(x)) == 2 * np.asarray(x)).all()) for _ in range(40))
+
+    with ThreadPoolExecutor(8) as workers:
+        assert all(workers.map(run, inputs))
+
+
+def test_rows_take_turns(agree):
+    def softmax(x):
+        powers = x * x + 1 - anp.max(x, -1, keepdims=True)
+        return powers * anp.sum(powers, -1, keepdims=True)
+
+    def twice(x):
+        centred = x - anp.sum(x, -1, keepdims=True) * 0.001
+        scale = anp.sqrt(anp.sum(centred * centred, -1, keepdims=True))
+        return centred * scale, scale[:, 0], anp.max(centred)
+
+    def across(x):
+        y = x * x * x * x * x * x * x
+        return y + anp.sum(y, 0), y[::-1] * 2, y + anp.sum(y, 1)[:, None]
+
+    x = anp.asarray(np.random.default_rng(0).standard_normal((301, 257)).astype(np.float32))
+    for f in (softmax, twice, across):
+        agree(f, x)
+        agree(lambda x, f=f: f(x.reshape(301, 257)), x.reshape(-1))
+    agree(ap.grad(lambda x: anp.sum(softmax(x) * x)), x, ulps=2000, whole=False)
