@@ -24,6 +24,7 @@ from arrayport_backends.numpy.codegen.loops import HOLDERS
 from arrayport_backends.numpy.codegen.segments import Translation, Unit, code_of
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
+from arrayport_backends.numpy.objects import assembled
 
 # What interpreting costs, in nanoseconds, and what compiling does: a Program is compiled when its
 # runs so far have cost as much, so that at worst both are paid once.
@@ -121,7 +122,7 @@ def segment_equation(units: Sequence[Unit], code: Code, wanted: set[Atom], t: Tr
     """An equation that runs units as one function."""
     segment = t.segment(units, code, wanted)
     entry = Entry(t.module, segment)
-    library = llvm.load(llvm.assemble(str(t.module)), ("entry", "segment", "table"))
+    library = llvm.load(assembled(str(t.module)), ("entry", "segment", "table"))
     run = builtin(library, entry, [a.dtype for a in segment.reads])
     eqns = [
         eqn for u in units for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))

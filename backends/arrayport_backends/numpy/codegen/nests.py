@@ -142,11 +142,12 @@ class NestEmitter(Emitter):
             return
         first, *rest = order
         if first == 0 and self.range:
-            with self.between(*self.range, self.nest.lanes[0]) as index:
+            start, end = self.range
+            with self.between(start, end, self.nest.lanes[0]) as index:
                 yield from self.over(rest, {**lanes, first: index})
             return
-        for low, end in self.ranges[first]:
-            with self.loop(low, end) as index:
+        for low, high in self.ranges[first]:
+            with self.loop(low, high) as index:
                 yield from self.over(rest, {**lanes, first: index})
 
     def runs(self, lane: int, size: int) -> Iterator[tuple[Index, int, int]]:
