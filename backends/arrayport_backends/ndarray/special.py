@@ -24,9 +24,11 @@ def part(name: str, i: int) -> Kernel:
     return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs)[i])
 
 
-def odd(name: str) -> Kernel:
+def odd(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
     """A row for an odd function, whose library's own loses the sign of zero."""
-    return Kernel(lambda lib, x: lib.xp.copysign(getattr(lib.special, name)(x), x))
+    return Kernel(
+        lambda lib, x: lib.xp.copysign(getattr(lib.special, name)(x), x), scalar=scalar, kinds="f"
+    )
 
 
 def lgamma(lib: Lib, x: Raw) -> Raw:
@@ -57,7 +59,7 @@ def logit(lib: Lib, x: Raw) -> Raw:
 ROWS: Rows = {
     ops.erf_p: special("erf", errors.erf),
     ops.erfc_p: special("erfc", errors.erfc),
-    ops.erf_inv_p: odd("erfinv"),
+    ops.erf_inv_p: odd("erfinv", errors.erf_inv),
     ops.erfc_inv_p: special("erfcinv"),
     ops.erfcx_p: special("erfcx"),
     ops.dawsn_p: special("dawsn"),

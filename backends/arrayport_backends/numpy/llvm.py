@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
 from typing import Any
@@ -183,7 +184,7 @@ class LLVMBuilder(Builder):
 
     def table(self, values: np.ndarray[Any, Any], index: Scalar) -> Scalar:
         module, kind = self.ir.module, register(values.dtype)
-        name = f"table.{values.dtype}.{hash(values.tobytes()) & (1 << 64) - 1:x}"
+        name = f"table_{sha256(values.tobytes()).hexdigest()[:16]}"  # the same in every process
         if name not in module.globals:
             made = ir.GlobalVariable(module, ir.ArrayType(kind, values.size), name)
             made.initializer = ir.Constant(made.value_type, values.ravel().tolist())

@@ -136,6 +136,7 @@ UNARY = [
     (ops.sqrt_p, np.sqrt, 0.51, 0.51),
     (special.erf_p, sp.erf, 2, None),
     (special.erfc_p, sp.erfc, 2, None),
+    (special.erf_inv_p, sp.erfinv, 2, None),
 ]
 LONG = np.finfo(np.longdouble).nmant > 60
 CASES = [
@@ -180,6 +181,7 @@ def test_error_of_two_operands(prim, reference, dtype):
     [
         (special.erf_p, mpmath.erf, (-6, 6), 2),
         (special.erfc_p, mpmath.erfc, (-6, 26), 2),
+        (special.erf_inv_p, mpmath.erfinv, (-1, 1), 2),
         (special.lgamma_p, mpmath.loggamma, (0.01, 300), 8),
         (special.digamma_p, mpmath.digamma, (0.01, 300), 16),
         (ops.sin_p, mpmath.sin, (1e9, 1e300), 2),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from arrayport.core import dtypes
-from arrayport_backends.ndarray.mathematics.exponentials import EXP, reduced
+from arrayport_backends.ndarray.mathematics.exponentials import EXP, exp, reduced
 from arrayport_backends.ndarray.mathematics.formats import polynomial, power_of_two, scale, two_sum
+from arrayport_backends.ndarray.mathematics.logarithms import log
 from arrayport_backends.ndarray.scalars import Builder, Scalar
+
+HALF_ROOT_PI = 0.886226925452758
 
 # erf(x) / x - 1 in x**2 for |x| <= 1: minimax (Remez), relative to erf(x) / x.
 SMALL = {
@@ -109,6 +114,55 @@ SCALED = {
     ),
 }
 BREAK = 0.95
+# erf_inv(x) / x in x**2 for |x| <= 3/4, and erf_inv(x) / w in w - 5/2, where w**2 is
+# -log(1 - x**2), from there to the last x below 1: minimax, to 2**-24 and 2**-19 or 2**-30.
+CENTRAL = (
+    0.886226952,
+    0.232005611,
+    0.1279241,
+    0.080209285,
+    0.118776672,
+    -0.198597759,
+    0.699870408,
+    -0.892834127,
+    0.609615326,
+)
+OUTER = {
+    dtypes.float32: (
+        0.933475852,
+        0.0236615036,
+        -0.0038942697,
+        -0.000898294442,
+        0.000833120255,
+        -0.00013234136,
+        -7.57733433e-05,
+        2.05539582e-05,
+        2.73705086e-06,
+    ),
+    dtypes.float64: (
+        0.933475823174,
+        0.0236532948855,
+        -0.00389333732166,
+        -0.000853982614873,
+        0.000827446188275,
+        -0.000198566238858,
+        -6.34314662018e-05,
+        5.96898297093e-05,
+        -8.31636833321e-06,
+        -9.24237163051e-06,
+        4.55331946196e-06,
+        3.79083691322e-07,
+        -8.89401261942e-07,
+        1.80887495317e-07,
+        7.15143970911e-08,
+        -3.86289240014e-08,
+        3.08775967787e-09,
+        2.07170668142e-09,
+        -6.85709214176e-10,
+        8.69328188697e-11,
+        -4.20192845702e-12,
+    ),
+}
 
 
 def erf(b: Builder, x: Scalar) -> Scalar:
@@ -147,3 +201,22 @@ def erfc(b: Builder, x: Scalar) -> Scalar:
     y = scale(b, b.fma(y, ratio, b.fma(y, left * inverse, y_low * ratio)), n)
     far = b.select(x < 0, 2.0 - y, y)
     return b.select(b.isnan(x), x, b.select(b.abs(x) < 0.5, close, far))
+
+
+def erf_inv(b: Builder, x: Scalar) -> Scalar:
+    """Inverse of erf, within 2 ulp; infinite at 1 and -1, NaN beyond."""
+    a = b.abs(x)
+    inner = a < 0.75
+    w = b.sqrt(-log(b, (1.0 - a) * (a + 1.0)))
+    start = b.select(
+        inner,
+        polynomial(b, a * a, CENTRAL) * a,
+        polynomial(b, w - 2.5, OUTER[x.dtype]) * w,
+    )
+    # One step of Halley's, by that one of erf and erfc which is not near 1.
+    square = start * start
+    near = b.fma(polynomial(b, square, SMALL[x.dtype]), start, start) - a
+    off = b.select(inner, near, (1.0 - a) - erfc(b, start))
+    step = off * (exp(b, square) * HALF_ROOT_PI)
+    y = start - step / b.fma(start, step, 1.0)
+    return b.copysign(b.select(a == 1.0, inf, y), x)

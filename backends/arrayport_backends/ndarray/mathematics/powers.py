@@ -13,6 +13,7 @@ from arrayport_backends.ndarray.mathematics.formats import (
     integer,
     nearest,
     polynomial,
+    power_of_two,
     scale,
     two_product,
     two_sum,
@@ -91,39 +92,43 @@ def _log2(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
     return total, rest + (low + (a_low + c_low))
 
 
-def _log2_of_single(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """The binary logarithm of a finite float32 x > 0, as a float64; and 0."""
-    k, m = _parts(b, x)
+def _raised(b: Builder, a: Scalar, y: Scalar) -> Scalar:
+    """A to the power y for float64 a >= 0."""
+    high, low = _log2(b, a)
+    high = b.select(a == 0, -inf, b.select(a < inf, high, a))
+    total = y * high
+    rest = b.fma(y, low, b.fma(y, high, -total))
+    kept = within(b, total, *EXP2_ENDS[a.dtype])
+    n, code = nearest(b, kept, 1.0)
+    r = kept - n
+    r = b.select(kept == total, r + rest, r)
+    power = b.fma(polynomial(b, r, EXP2[a.dtype]), r, 1.0)
+    return scale(b, power, integer(b, code, a.dtype))
+
+
+def _raised_single(b: Builder, a: Scalar, y: Scalar) -> Scalar:
+    """The same of float32, by float64, whose digits are enough and whose exponents too."""
+    k, m = _parts(b, a)
     f = b.convert(m, dtypes.float64) - 1.0
     s = f / (f + 2.0)
-    y = b.fma(polynomial(b, s * s, LOG2), s, b.convert(k, dtypes.float64))
-    return y, y.like(0.0)
+    high = b.fma(polynomial(b, s * s, LOG2), s, b.convert(k, dtypes.float64))
+    high = b.select(a == 0, -inf, b.select(a < inf, high, b.convert(a, dtypes.float64)))
+    kept = within(b, b.convert(y, dtypes.float64) * high, *EXP2_ENDS[a.dtype])
+    n, code = nearest(b, kept, 1.0)
+    r = kept - n
+    size = b.fma(polynomial(b, r, EXP2[a.dtype]), r, 1.0)
+    return b.convert(size * power_of_two(b, code, dtypes.float64), a.dtype)
 
 
 def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     """X to the power y, within 2 ulp; special cases as C has them."""
-    wide = dtypes.float64
     a = b.abs(x)
-    high, low = (_log2 if x.dtype == wide else _log2_of_single)(b, a)
-    high = b.select(a == 0, -inf, b.select(a < inf, high, b.convert(a, wide)))
-    exponent = b.convert(y, wide)
-    total = exponent * high
-    rest = b.fma(exponent, low, b.fma(exponent, high, -total))
-    kept = within(b, total, *EXP2_ENDS[x.dtype])
-    n, code = nearest(b, kept, 1.0)
-    r = kept - n
-    r = b.select(kept == total, r + rest, r)
-    count = integer(b, code, wide)
-    if x.dtype != wide:
-        r, count = b.convert(r, x.dtype), b.convert(count, dtypes.int32)
-    size = scale(b, b.fma(polynomial(b, r, EXP2[x.dtype]), r, 1.0), count)
+    size = (_raised if x.dtype == dtypes.float64 else _raised_single)(b, a, y)
     # An exponent is odd if it is an integer and its half is not.
-    whole = b.rint(y) == y
-    half = y * 0.5
-    odd = whole & (b.rint(half) != half) & (b.abs(y) < inf)
-    below = b.bitcast(x, bits_of(x.dtype)) < 0
-    made = b.select(below & odd, -size, size)
-    made = b.select(below & (a > 0) & (a < inf) & ~whole, nan, made)
+    whole, half = b.rint(y) == y, y * 0.5
+    odd = whole & (b.rint(half) != half)
+    made = b.copysign(size, b.select(odd, x, 1.0))
+    made = b.select((x < 0) & (x > -inf) & ~whole, nan, made)
     endless = (a == 1.0) & (b.abs(y) == inf)
     return b.select((y == 0) | (x == 1.0) | endless, 1.0, made)
 
@@ -148,8 +153,21 @@ def integer_pow(b: Builder, x: Scalar, n: int) -> Scalar:
 
 
 def rsqrt(b: Builder, x: Scalar) -> Scalar:
-    """One over the square root, within 1.5 ulp."""
-    return 1.0 / b.sqrt(x)
+    """One over the square root, within 1 ulp."""
+    form = FORMATS[x.dtype]
+    small = x < form.tiny
+    u = b.select(small, x * 4.0**form.mantissa, x)
+    # Half the exponent's negative is a first guess, which each of Newton's steps doubles.
+    single = x.dtype == dtypes.float32
+    guess, steps = (0x5F375A86, 2) if single else (0x5FE6EB50C7B537A9, 3)
+    y = b.bitcast(guess - (b.bitcast(u, bits_of(x.dtype)) >> 1), x.dtype)
+    half = u * 0.5
+    for _ in range(steps):
+        y = y * b.fma(half * y, -y, 1.5)
+    y = b.fma(y * 0.5, b.fma(u * y, -y, 1.0), y)
+    y = b.select(small, y * 2.0**form.mantissa, y)
+    y = b.select(x == inf, 0.0, b.select(x < 0, nan, y))
+    return b.select(x == 0, b.copysign(x.like(inf), x), y)
 
 
 def cbrt(b: Builder, x: Scalar) -> Scalar:
