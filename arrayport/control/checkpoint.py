@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from arrayport.control.flat import Traced, flatten
-from arrayport.control.jit import batch_held, jvp_held, linear_held
+from arrayport.control.jit import batch_held, jvp_held, linear_held, resolve_arguments
 from arrayport.control.policies import parted, residuals_of
 from arrayport.core.array import Array, aval_of
 from arrayport.core.primitive import Holder
@@ -53,13 +53,15 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: Callable[..., bool] | None = None,
     static_argnums: int | tuple[int, ...] = (),
+    static_argnames: str | Iterable[str] = (),
 ) -> Any:
     """Make a function keep nothing for its backward pass but its arguments.
 
     Source: `jax.checkpoint`.
 
-    `static_argnums` keep their Python value. `prevent_cse` is always kept to. `policy` says which
-    operations' results are kept all the same: one of `checkpoint_policies`.
+    Arguments named by `static_argnums` or `static_argnames` keep their Python value. `prevent_cse`
+    is always kept to. `policy` says which operations' results are kept all the same: one of
+    `checkpoint_policies`.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.grad(ap.checkpoint(lambda x: anp.sin(anp.sin(x))))(0.0)
@@ -67,28 +69,37 @@ def checkpoint(
     """
     if fun is None:
         return partial(
-            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+            checkpoint,
+            prevent_cse=prevent_cse,
+            policy=policy,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
         )
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    options: dict[str, Any] = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+    }
+    numbers, names = resolve_arguments(fun, options, "static")
 
     def own(*args: Any, **kwargs: Any) -> Any:
-        static = {n % len(args): args[n % len(args)] for n in numbers}
+        static = {n % len(args): args[n % len(args)] for n in numbers if n < len(args)}
+        fixed = {k: v for k, v in kwargs.items() if k in names}
+        traced_kwargs = {k: v for k, v in kwargs.items() if k not in names}
         leaves, tree = flatten(
-            (tuple([a for i, a in enumerate(args) if i not in static]), kwargs),
+            (tuple([a for i, a in enumerate(args) if i not in static]), traced_kwargs),
             "an argument of a checkpointed function",
         )
 
         def dynamic(given: Any, named: Any) -> Any:
             rest = iter(given)
-            return fun(
-                *[static[i] if i in static else next(rest) for i in range(len(args))], **named
-            )
+            full = [static[i] if i in static else next(rest) for i in range(len(args))]
+            return fun(*full, **named, **fixed)
 
         traced = Traced(dynamic, tree, [aval_of(x) for x in leaves])
         outs = checkpoint_p.bind(*traced.captured, *leaves, program=traced.program, policy=policy)
         return tree_unflatten(traced.out_tree, outs)
 
-    options = {"prevent_cse": prevent_cse, "policy": policy, "static_argnums": static_argnums}
+    options |= {"prevent_cse": prevent_cse, "policy": policy}
     return by_engine(own, "checkpoint", fun, **options)
 
 

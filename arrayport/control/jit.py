@@ -165,8 +165,8 @@ class Jitted:
         update_wrapper(self, fun)
         self.fun = fun
         self.options = options
-        self.static, self.static_names = _resolve(fun, options, "static")
-        self.donated, self.donated_names = _resolve(fun, options, "donate")
+        self.static, self.static_names = resolve_arguments(fun, options, "static")
+        self.donated, self.donated_names = resolve_arguments(fun, options, "donate")
         self.fast: dict[Any, tuple[Any, Any, Any]] = {}  # NumPy Arrays as positional arguments
         self.programs: dict[Any, tuple[Program, Any]] = {}
         self.natives: dict[Any, Any] = {}
@@ -433,7 +433,7 @@ def _abstract(dynamic: Any) -> tuple[list[Any], Any]:
     ], tree
 
 
-def _resolve(
+def resolve_arguments(
     fun: Callable[..., Any], options: dict[str, Any], kind: str
 ) -> tuple[tuple[int, ...], frozenset[str]]:
     """Positions and names of static or donated arguments, completed by the signature."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.program import Program
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.promotion import lift
+from arrayport.transforms.batching import Extent, batch_trace
 from arrayport.transforms.engines import by_engine, route
 from arrayport.transforms.staging import stage
 
@@ -97,13 +99,17 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def make_jaxpr(
-    fun: Callable[..., Any], static_argnums: int | tuple[int, ...] = (), return_shape: bool = False
+    fun: Callable[..., Any],
+    static_argnums: int | tuple[int, ...] = (),
+    axis_env: Sequence[tuple[Hashable, int]] | None = None,
+    return_shape: bool = False,
 ) -> Callable[..., Any]:
     """Make a function that gives the Program of `fun` for its arguments, to print.
 
     Source: `jax.make_jaxpr`.
 
-    On the JAX backend it is JAX's own jaxpr.
+    On the JAX backend it is JAX's own jaxpr. `axis_env`: names and sizes of mapped axes that
+    collectives in `fun` may use.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> print(make_jaxpr(lambda x: anp.sin(x) * 2.0)(anp.ones(3)))
@@ -123,14 +129,19 @@ def make_jaxpr(
                 *[static[i] if i in static else next(rest) for i in range(len(args))], **named
             )
 
-        program, out_tree = _staged(
-            dynamic, tuple(a for i, a in enumerate(args) if i not in static), kwargs
-        )
+        given = tuple([a for i, a in enumerate(args) if i not in static])
+        with ExitStack() as stack:
+            for name, size in axis_env or ():
+                stack.enter_context(batch_trace(Extent(size, name)).named())
+            program, out_tree = _staged(dynamic, given, kwargs)
         if not return_shape:
             return program
         avals = [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in program.outs]
         return program, tree_unflatten(out_tree, avals)
 
-    return by_engine(
-        own, "make_jaxpr", fun, static_argnums=static_argnums, return_shape=return_shape
-    )
+    options = {
+        "static_argnums": static_argnums,
+        "axis_env": axis_env,
+        "return_shape": return_shape,
+    }
+    return by_engine(own, "make_jaxpr", fun, **options)

@@ -8,7 +8,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import lax
-from arrayport.ad_checkpoint import checkpoint_name
+from arrayport.ad_checkpoint import checkpoint_name, print_saved_residuals
 from arrayport.custom_batching import custom_vmap, sequential_vmap
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -214,3 +214,29 @@ def test_a_policy_decides_what_is_computed_again(backend):
     names = POLICIES.save_only_these_names("hidden", "other")
     assert count(names, "sin ") == count(None, "sin ") - 1
     assert count(POLICIES.everything_saveable, "dot_general") < products
+
+
+def test_what_is_saved_can_be_printed(capsys):
+    print_saved_residuals(layered, anp.asarray(X))
+    assert len(capsys.readouterr().out.splitlines()) >= 3
+    f = ap.checkpoint(layered, policy=POLICIES.save_only_these_names("hidden"))
+    print_saved_residuals(f, anp.asarray(X))
+    lines = capsys.readouterr().out.splitlines()
+    assert any("argument" in line for line in lines)
+    assert any("name" in line for line in lines)
+
+
+def test_static_arguments_of_a_checkpointed_function():
+    def f(x, n, kind="sine"):
+        assert isinstance(n, int)
+        return anp.sin(x) * n if kind == "sine" else -x
+
+    close(ap.grad(ap.checkpoint(f, static_argnums=(1,)))(0.0, 2), 2.0)
+    g = ap.checkpoint(f, static_argnames=("n", "kind"))
+    close(ap.grad(g)(0.0, n=2, kind="other"), -1.0)
+    close(ap.grad(g)(0.0, 3), 3.0)
+
+
+def test_a_program_with_names_of_axes():
+    made = ap.make_jaxpr(lambda x: lax.psum(x, "i"), axis_env=[("i", 4)])(anp.float32(1))
+    assert "psum" in str(made)

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 import jax
+import jax.ad_checkpoint
 import jax.custom_batching
 import jax.numpy as jnp
 import numpy as np
@@ -177,14 +178,28 @@ class Stage:
 
 def checkpoint(fun: Function, **options: Any) -> Function:
     """Recompute in the backward pass instead of saving; the options are `jax.checkpoint`'s."""
-    arguments = Arguments(fun, **options)
-    saved = jax.checkpoint(_coded(fun), **{**options, "policy": _policy(options.get("policy"))})
+    numbers, names = (options.pop(f"static_{kind}", ()) for kind in ("argnums", "argnames"))
+    arguments = Arguments(fun, numbers, names)
+    options["policy"] = _policy(options.get("policy"))
+    saved = jax.checkpoint(_coded(fun), **options)
 
     @wraps(fun)
     @translating
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = arguments.encode(args, kwargs)
-        return decode(saved(*args, **kwargs))
+        if not arguments.static:
+            args, kwargs = arguments.encode(args, kwargs)
+            return decode(saved(*args, **kwargs))
+        static = {n % len(args) for n in arguments.numbers if -len(args) <= n < len(args)}
+        fixed = {k: v for k, v in kwargs.items() if k in arguments.names}
+
+        def dynamic(*given: Any, **named: Any) -> Any:
+            rest = iter(given)
+            full = [a if i in static else next(rest) for i, a in enumerate(args)]
+            return fun(*full, **named, **fixed)
+
+        given = [encode(a) for i, a in enumerate(args) if i not in static]
+        named = {k: encode(v) for k, v in kwargs.items() if k not in fixed}
+        return decode(jax.checkpoint(_coded(dynamic), **options)(*given, **named))
 
     return checkpointed
 
@@ -197,6 +212,12 @@ def _policy(policy: Any) -> Any:
     if policy.arguments or policy.named:
         return theirs_own(*map(_policy, policy.arguments), **dict(policy.named))
     return theirs_own
+
+
+def print_saved_residuals(fun: Function, *args: Any, **kwargs: Any) -> None:
+    """Print what JAX keeps for a function's backward pass."""
+    (raw_args, raw_kwargs), kinds = unwrap((args, kwargs))
+    theirs.ad_checkpoint.print_saved_residuals(Seen(fun, kinds), *raw_args, **raw_kwargs)
 
 
 @translating

@@ -69,8 +69,8 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "it makes a function with rules of its own: tests/control",
-        "ad_checkpoint.checkpoint_name closure_convert custom_batching.custom_vmap "
-        "custom_batching.sequential_vmap "
+        "ad_checkpoint.checkpoint_name ad_checkpoint.print_saved_residuals closure_convert "
+        "custom_batching.custom_vmap custom_batching.sequential_vmap "
         "custom_derivatives.CustomVJPPrimal custom_derivatives.SymbolicZero "
         "custom_derivatives.closure_convert custom_derivatives.custom_gradient "
         "custom_derivatives.custom_jvp custom_derivatives.custom_vjp "
