@@ -96,6 +96,7 @@ class Parameters(NamedTuple):
     ours: frozenset[str]
     alike: int  # so many arguments by position are the same
     free: bool  # NumPy's function takes any number of them
+    open: bool  # ours takes any by name
 
 
 @cache
@@ -111,7 +112,8 @@ def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> Paramete
         alike += 1
     free = any(p.kind == p.VAR_POSITIONAL for p in theirs.parameters.values())
     named = frozenset(n for n, p in ours.items() if p.kind is not p.POSITIONAL_ONLY)
-    return Parameters(theirs, named, alike, free)
+    named_freely = any(p.kind == p.VAR_KEYWORD for p in ours.values())
+    return Parameters(theirs, named, alike, free, named_freely)
 
 
 def numpy_function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -134,7 +136,8 @@ def numpy_function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if kwargs.get("out") is not None:
         raise _no_writing(name)
     about = _parameters(func, known)
-    if about.free or (len(args) <= about.alike and kwargs.keys() <= about.ours):
+    named = about.open or kwargs.keys() <= about.ours
+    if about.free or (len(args) <= about.alike and named):
         return known(*args, **kwargs)
     given = about.theirs.bind(*args, **kwargs).arguments
     renamed, first = RENAMED.get(name, {}), next(iter(about.theirs.parameters))

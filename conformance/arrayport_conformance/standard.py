@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,7 +80,7 @@ class Results:
     expected: tuple[Outcome, ...]  # failures that the in-place tests owe an immutable array
     excluded: tuple[Outcome, ...]  # by the suite itself
     failures: tuple[Outcome, ...]
-    seconds: float
+    seconds: float = 0.0
     about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -204,7 +204,7 @@ def outcomes(record: Path) -> list[Outcome]:
     return [*found.values(), *never]
 
 
-def judged(found: Iterable[Outcome], expected: Mapping[str, str], seconds: float) -> Results:
+def judged(found: Iterable[Outcome], expected: Mapping[str, str]) -> Results:
     """Sort outcomes into groups; an expected failure that passes, or is no test, is a failure."""
     groups: dict[str, list[Outcome]] = {"passed": [], "expected": [], "excluded": [], "failed": []}
     waiting = dict(expected)
@@ -227,7 +227,6 @@ def judged(found: Iterable[Outcome], expected: Mapping[str, str], seconds: float
         expected=tuple(groups["expected"]),
         excluded=tuple(groups["excluded"]),
         failures=tuple(groups["failed"]),
-        seconds=seconds,
     )
 
 
@@ -249,7 +248,7 @@ def run(request: Request, record: str = "", junit: str = "") -> Results:
         ended = outcomes(first)
         if not ended:
             raise UsageError(f"pytest found no test in {root}: its own words are above")
-        found = judged(ended, expected, 0.0)
+        found = judged(ended, expected)
         again: list[Outcome] = []
         if found.expected:
             tests = [outcome.test for outcome in found.expected]
@@ -257,14 +256,12 @@ def run(request: Request, record: str = "", junit: str = "") -> Results:
             again = [Outcome(f"{o.test} (in place)", o.outcome, o.detail) for o in outcomes(second)]
         for path in (first, second):
             path.unlink(missing_ok=True)
-    seconds = time.monotonic() - start
-    rest = judged(again, {}, 0.0)
-    return Results(
+    rest = judged(again, {})
+    return replace(
+        found,
         passed=found.passed + rest.passed,
-        expected=found.expected,
-        excluded=found.excluded,
         failures=found.failures + rest.failures,
-        seconds=seconds,
+        seconds=time.monotonic() - start,
         about=known,
     )
 

@@ -165,7 +165,6 @@ def test_outcomes_are_judged() -> None:
     found = judged(
         [Outcome("a", "passed"), Outcome("b", "failed"), Outcome("c", "never ran")],
         {"a": "why", "b": "why", "d": "why"},
-        0.0,
     )
     assert [o.test for o in found.expected] == ["b"]
     assert [o.test for o in found.failures] == ["a", "c", "d"]

@@ -40,6 +40,7 @@ PLAIN: list[Callable[[Any], Any]] = [
     lambda x: np.add.accumulate(x, axis=1),
     lambda x: np.multiply.outer(x[0], H[1]),
     np.linalg.norm,
+    lambda x: np.pad(x, [(1, 0), (0, 2)], mode="constant", constant_values=7),
     lambda x: np.sort(-x, axis=1),
     lambda x: np.var(x, axis=0, ddof=1),
     lambda x: np.reshape(x, (3, 2)),

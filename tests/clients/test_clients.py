@@ -1,0 +1,31 @@
+"""Libraries that take any array API namespace, in a process of their own.
+
+Their support is switched on by SCIPY_ARRAY_API, which SciPy reads when it is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("client", ["scipy", "sklearn"])
+def test_client(client: str, backend: str) -> None:
+    if not find_spec(client):
+        pytest.skip(f"{client} is not installed")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    environment |= {"SCIPY_ARRAY_API": "1", "ARRAYPORT_TEST_BACKENDS": backend}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    file = HERE / f"{client}_cases.py"
+    done = subprocess.run(
+        [*command, str(file)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
