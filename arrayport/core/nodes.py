@@ -205,6 +205,46 @@ def _node_type(cls: type) -> NodeType:
     return node
 
 
+def is_tree_node(typ: type) -> bool:
+    """Whether objects of a class are nodes. Source: ``jax.tree_util.is_tree_node``.
+
+    >>> is_tree_node(dict), is_tree_node(int)
+    (True, False)
+    """
+    return bool(node_types[typ])
+
+
+def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
+    """Give the children of a node, and what else it is made of; ValueError for a leaf.
+
+    Source: ``jax.tree_util.flatten_one_level``.
+
+    >>> flatten_one_level({"a": 1, "b": (2,)})
+    ((1, (2,)), ('a', 'b'))
+    """
+    children, aux = _node_of(tree).flatten(tree)
+    return tuple(children), aux
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any]], Any]:
+    """Give the children of a node with their keys, and what else it is made of.
+
+    Source: ``jax.tree_util.flatten_one_level_with_keys``.
+
+    >>> flatten_one_level_with_keys([5])
+    (((SequenceKey(idx=0), 5),), None)
+    """
+    pairs, aux = _node_of(tree).flatten_keyed(tree)
+    return tuple(pairs), aux
+
+
+def _node_of(tree: Any) -> NodeType:
+    found = node_types[type(tree)]
+    if not found:
+        raise ValueError(f"a {type(tree).__name__} is a leaf: it has no children")
+    return found
+
+
 def _add(node: NodeType) -> NodeType:
     if not isinstance(node.cls, type):
         raise TypeError(f"a pytree node type is a class, not {node.cls!r}")

@@ -12,12 +12,14 @@ from arrayport.core.array import Array
 from arrayport.core.names import absent
 from arrayport.numpy import creation
 from arrayport.numpy.arguments import axes_of, dtype_or
+from arrayport.numpy.shapes import moveaxis
 
 Initializer = Callable[..., Array]
 
 __all__ = [
     "Initializer",
     "constant",
+    "delta_orthogonal",
     "glorot_normal",
     "glorot_uniform",
     "he_normal",
@@ -28,6 +30,7 @@ __all__ = [
     "lecun_uniform",
     "normal",
     "ones",
+    "orthogonal",
     "truncated_normal",
     "uniform",
     "variance_scaling",
@@ -164,6 +167,53 @@ def _scaled(scale: float, mode: str, distribution: str) -> Callable[..., Initial
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     return make
+
+
+def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """Make an initializer of orthonormal rows or columns, those along `column_axis`, times scale.
+
+    Raises ValueError for shapes of less than two axes. Source:
+    ``jax.nn.initializers.orthogonal``.
+
+    >>> from arrayport import nn, random
+    >>> x = nn.initializers.orthogonal()(random.PRNGKey(0), (3, 2))
+    >>> (x.T @ x).round(4) + 0.0
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        if len(shape) < 2:
+            raise ValueError(f"an orthogonal initializer needs two axes, not shape {shape}")
+        columns = shape[column_axis]
+        rest = [n for i, n in enumerate(shape) if i != column_axis % len(shape)]
+        matrix = random.orthogonal(key, prod(rest), (), dtype, columns)
+        return scale * moveaxis(matrix.reshape(*rest, columns), -1, column_axis)
+
+    return init
+
+
+def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """Make an initializer of convolutions: an orthogonal matrix in the window's middle, else zeros.
+
+    Shapes are (*window, inputs, outputs), with no more inputs than outputs and one to three axes
+    of the window, else ValueError. Source: ``jax.nn.initializers.delta_orthogonal``.
+    """
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = own) -> Array:
+        *window, inputs, outputs = shape
+        if not 1 <= len(window) <= 3 or inputs > outputs:
+            raise ValueError(
+                "a delta-orthogonal initializer needs a shape (*window, inputs, outputs) of three "
+                f"to five axes with no more inputs than outputs, not {shape}"
+            )
+        matrix = orthogonal(scale, column_axis)(key, (inputs, outputs), dtype)
+        middle = tuple((n - 1) // 2 for n in window)
+        return creation.zeros(shape, matrix.dtype).at[middle].set(matrix)
+
+    return init
 
 
 glorot_uniform = xavier_uniform = _scaled(1.0, "fan_avg", "uniform")

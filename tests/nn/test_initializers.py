@@ -21,6 +21,7 @@ MAKERS = [
     ("lecun_normal", ()),
     ("lecun_uniform", ()),
     ("normal", (0.3,)),
+    ("orthogonal", (0.5,)),
     ("truncated_normal", (0.3,)),
     ("uniform", (0.3,)),
     ("variance_scaling", (2.0, "fan_avg", "truncated_normal")),
@@ -36,7 +37,7 @@ def test_same_as_jax(name, arguments, shape):
     found = getattr(initializers, name)(*arguments)(ap.random.PRNGKey(3), shape)
     expected = getattr(jax.nn.initializers, name)(*arguments)(jax.random.PRNGKey(3), shape)
     assert found.dtype == expected.dtype
-    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=2e-6)
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=2e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,19 @@ def test_constant_functions(name, value):
     drawn = getattr(initializers, name)(ap.random.PRNGKey(0), (2, 3), "int32")
     assert drawn.dtype == np.int32
     np.testing.assert_array_equal(np.asarray(drawn), np.full((2, 3), value))
+
+
+def test_delta_orthogonal_is_jaxs():
+    jax = pytest.importorskip("jax", reason="JAX is the reference")
+    found = initializers.delta_orthogonal(2.0)(ap.random.PRNGKey(3), (3, 2, 2, 4))
+    expected = jax.nn.initializers.delta_orthogonal(2.0)(jax.random.PRNGKey(3), (3, 2, 2, 4))
+    np.testing.assert_allclose(found.__array__(), np.asarray(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("maker", "shape"),
+    [("orthogonal", (3,)), ("delta_orthogonal", (3, 4, 2)), ("delta_orthogonal", (2, 2))],
+)
+def test_shapes_without_such_matrices(maker, shape):
+    with pytest.raises(ValueError, match="orthogonal initializer needs"):
+        getattr(initializers, maker)()(ap.random.PRNGKey(0), shape)
