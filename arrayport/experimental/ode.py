@@ -17,11 +17,12 @@ from arrayport.core.tree import tree_map
 from arrayport.flatten_util import ravel_pytree
 from arrayport.numpy.creation import asarray, zeros_like
 from arrayport.numpy.elementwise import abs as magnitude
-from arrayport.numpy.elementwise import clip, maximum, minimum, power, sqrt
+from arrayport.numpy.elementwise import clip, power, sqrt
 from arrayport.numpy.joins import concatenate, stack
 from arrayport.numpy.products import dot
 from arrayport.numpy.reductions import mean
 from arrayport.numpy.searching import where
+from arrayport.ops.elementwise import maximum, minimum
 from arrayport.transforms.batching import vmap
 from arrayport.transforms.reverse import vjp
 
