@@ -300,6 +300,7 @@ def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> A
     Array(34., dtype=float32, weak_type=True)
     """
     x, *terms = lift_all((x, *coeffs))
+    takes(x, NUMERIC, "polynomial")
     terms = [structure.convert(c, x.dtype, c.weak) for c in terms]
     shape = common_shape(x.shape, *[c.shape for c in terms])
     total = structure.full_like(x, 0, weak=x.weak)

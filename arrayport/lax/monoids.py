@@ -59,6 +59,8 @@ def reduce(
         raise NotImplementedError("reduce takes no out_sharding: constrain what it gives")
     xs, starts, tree = _together(operands, init_values)
     axes = [range(len(xs[0].shape))[a] for a in dimensions]
+    if not axes:
+        return tree_unflatten(tree, xs)
     found = _operation(computation, xs, tree)
     if found in WHOLE and xs[0].size:
         return tree_unflatten(tree, [found.bind(WHOLE[found](xs[0], axes), starts[0])])

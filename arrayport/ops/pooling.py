@@ -105,14 +105,14 @@ def sliding(
 
 def lowest(dtype: DType) -> Any:
     """The identity of `max`."""
-    if dtypes.kind(dtype) == "f":
+    if dtypes.is_inexact(dtype):
         return -np.inf
     return False if dtypes.kind(dtype) == "b" else int(dtypes.iinfo(dtype).min)
 
 
 def highest(dtype: DType) -> Any:
     """The identity of `min`."""
-    if dtypes.kind(dtype) == "f":
+    if dtypes.is_inexact(dtype):
         return np.inf
     return True if dtypes.kind(dtype) == "b" else int(dtypes.iinfo(dtype).max)
 
