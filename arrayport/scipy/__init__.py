@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from arrayport.scipy import ndimage as ndimage
     from arrayport.scipy import optimize as optimize
     from arrayport.scipy import sparse as sparse
+    from arrayport.scipy import spatial as spatial
     from arrayport.scipy import special as special
     from arrayport.scipy import stats as stats
 else:
@@ -27,6 +28,7 @@ else:
     ndimage = Lazy("arrayport.scipy.ndimage")
     optimize = Lazy("arrayport.scipy.optimize")
     sparse = Lazy("arrayport.scipy.sparse")
+    spatial = Lazy("arrayport.scipy.spatial")
     special = Lazy("arrayport.scipy.special")
     stats = Lazy("arrayport.scipy.stats")
 

@@ -151,6 +151,7 @@ EXCLUDED: Mapping[str, str] = {
     **_for(
         "its arguments belong together as no row says: tests/scipy/test_sparse.py and others there",
         "scipy.optimize.OptimizeResults scipy.optimize.minimize "
+        "scipy.spatial.transform.Rotation scipy.spatial.transform.Slerp "
         "scipy.interpolate.RegularGridInterpolator scipy.sparse.linalg.bicgstab "
         "scipy.sparse.linalg.cg scipy.sparse.linalg.gmres",
     ),
