@@ -217,7 +217,7 @@ class Rotation:
         return sign * self.quat[..., :3] / (1 + sign * self.quat[..., 3:])
 
     def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
-        """Give the quaternions; of canonical ones the first part that is not 0, w first, is positive."""
+        """Give the quaternions; canonical ones begin, with w, by a positive part."""
         quat = self.quat
         if canonical:
             x, y, z, w = (quat[..., i : i + 1] for i in range(4))
