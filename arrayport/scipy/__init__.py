@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from arrayport.scipy import linalg as linalg
     from arrayport.scipy import ndimage as ndimage
     from arrayport.scipy import optimize as optimize
+    from arrayport.scipy import signal as signal
     from arrayport.scipy import sparse as sparse
     from arrayport.scipy import spatial as spatial
     from arrayport.scipy import special as special
@@ -27,6 +28,7 @@ else:
     linalg = Lazy("arrayport.scipy.linalg")
     ndimage = Lazy("arrayport.scipy.ndimage")
     optimize = Lazy("arrayport.scipy.optimize")
+    signal = Lazy("arrayport.scipy.signal")
     sparse = Lazy("arrayport.scipy.sparse")
     spatial = Lazy("arrayport.scipy.spatial")
     special = Lazy("arrayport.scipy.special")

@@ -147,6 +147,8 @@ CALLS: dict[str, Callable[[Any, Callable[[Any], Any], str], Any]] = {
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("call", CALLS)
 def test_values(call: str, dtype: str, backend: str) -> None:
+    if backend == "jax" and dtype == "complex128":
+        pytest.skip("JAX compiles each operation for each dtype: the real ones are enough")
     found = parts(CALLS[call](ours, anp.asarray, dtype))
     expected = parts(CALLS[call](theirs, np.asarray, dtype))
     for ours_, theirs_ in zip(found, expected, strict=True):
