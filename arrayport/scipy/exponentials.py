@@ -31,7 +31,7 @@ from arrayport.ops.structure import Shape, constant, reshape
 
 def _top(x: Array, axes: Shape, where: Any) -> Array:
     """Give the largest elements over axes, 0 if not finite, as constants to derivatives."""
-    bound = {} if where is None else {"where": where, "initial": -np.inf}
+    bound = {} if where is None and x.size else {"where": where, "initial": -np.inf}
     top = stop_gradient(max(x, axes, keepdims=True, **bound))
     return select(isfinite(top), top, constant(0, top))
 

@@ -29,7 +29,7 @@ ROWS: Mapping[Primitive, Callable[..., Any]] = {
     ops.wofz_p: jsp.wofz,
     ops.ndtri_p: jsp.ndtri,
     ops.log_ndtr_p: jsp.log_ndtr,
-    ops.owens_t_p: jsp.owens_t,
+    ops.owens_t_p: lambda h, a: jsp.owens_t(h, a).astype(h.dtype),
     ops.lgamma_p: lax.lgamma,
     ops.digamma_p: lax.digamma,
     ops.polygamma_p: lax.polygamma,

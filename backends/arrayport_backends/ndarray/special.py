@@ -46,6 +46,12 @@ def polygamma(lib: Lib, n: Raw, x: Raw) -> Raw:
     return xp.where((order < 0) | (order % 1 != 0), xp.nan, out).astype(x.dtype)
 
 
+def expn(lib: Lib, n: Raw, x: Raw) -> Raw:
+    """Give the exponential integral of whole order; another order is NaN."""
+    whole = lib.xp.floor(n)
+    return lib.xp.where(n == whole, lib.special.expn(whole, x), lib.xp.nan).astype(x.dtype)
+
+
 def bessel_j(lib: Lib, x: Raw, n: int, steps: int) -> Raw:  # noqa: ARG001 - JAX's steps
     """Give the Bessel function of the first kind."""
     return lib.special.jv(n, x)
@@ -83,7 +89,7 @@ ROWS: Rows = {
     ops.betainc_p: special("betainc"),
     ops.exp1_p: special("exp1"),
     ops.expi_p: special("expi"),
-    ops.expn_p: special("expn"),
+    ops.expn_p: Kernel(expn),
     ops.sine_integral_p: part("sici", 0),
     ops.cosine_integral_p: part("sici", 1),
     ops.fresnel_sine_p: part("fresnel", 0),

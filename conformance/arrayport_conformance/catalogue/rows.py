@@ -105,6 +105,7 @@ class Row:
     only_jax: bool = False  # NumPy has no function of this name with these arguments
     no_reference: str = ""  # the reason: what such a row gives is tested elsewhere
     special: bool = False  # elementwise, so that zeros, infinities and NaN can be tried
+    heavy: bool = False  # JAX compiles it for seconds: of its laws there, only that of values
     open_zero: bool = False  # which of two zeros is its result is open
 
     @property
