@@ -16,7 +16,8 @@ from arrayport.numpy import matrices, products
 from arrayport.numpy.arguments import arrayed
 from arrayport.numpy.norms import matrix_norm, norm, vector_norm
 from arrayport.numpy.products import matmul, tensordot, vecdot
-from arrayport.numpy.reductions import count_nonzero, max, min, sum
+from arrayport.numpy.questions import isnan
+from arrayport.numpy.reductions import any, count_nonzero, max, min, sum
 from arrayport.numpy.shapes import expand_dims, matrix_transpose, moveaxis
 from arrayport.ops import linalg as ops
 from arrayport.ops import reflections, spectra
@@ -472,6 +473,8 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
     """Count the singular values above `rtol` (by default max(m, n) eps) times the largest.
 
+    `tol` is the least value itself. A vector has rank 1 unless it is 0.
+
     Source: the array API's ``matrix_rank``, ``jax.numpy.linalg.matrix_rank``.
 
     >>> import arrayport.numpy as anp
@@ -479,9 +482,16 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     Array(1, dtype=int32)
     """
     del hermitian
-    x = _matrices("matrix_rank", M)
+    vector = arrayed(M, "M")
+    if len(vector.shape) < 2:
+        return convert(count_nonzero(vector) > 0, dtypes.int32)
+    x = _matrices("matrix_rank", vector)
     s = spectra.svd(x, compute_uv=False)
-    return count_nonzero(_invert(x, s, tol if rtol is None else rtol, 1)[1], axis=-1)
+    if rtol is None and tol is not None:
+        return count_nonzero(
+            s > (tol if isinstance(tol, int | float) else expand_dims(tol, -1)), -1
+        )
+    return count_nonzero(_invert(x, s, rtol, 1)[1], axis=-1)
 
 
 def cond(x: Any, p: Any = None) -> Array:
@@ -495,10 +505,14 @@ def cond(x: Any, p: Any = None) -> Array:
     """
     a = _matrices("cond", x, square=p not in {None, 2, -2})
     if p not in {None, 2, -2}:
-        return norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
-    s = spectra.svd(a, compute_uv=False)
-    most, least = max(s, axis=-1), min(s, axis=-1)
-    return least / most if p == -2 else most / least
+        found = norm(a, p, (-2, -1)) * norm(inv(a), p, (-2, -1))
+    else:
+        s = spectra.svd(a, compute_uv=False)
+        most, least = max(s, axis=-1), min(s, axis=-1)
+        found = least / most if p == -2 else most / least
+    # Where a matrix of numbers gives NaN it cannot be inverted.
+    lost = isnan(found) & ~any(isnan(a), axis=(-2, -1))
+    return select(lost, constant(float("inf"), found), found)
 
 
 # ---- products and parts

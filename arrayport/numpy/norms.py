@@ -92,7 +92,7 @@ def _vector_norm(x: Array, ord: Any, axes: Sequence[int]) -> Array:
         raise ValueError(f"ord={ord!r} is no vector norm: use a number, inf, -inf or None")
     axes = tuple(axes)
     if ord in {inf, "inf"}:
-        return max(abs(x), axis=axes)
+        return max(abs(x), axis=axes, initial=0)
     if ord in {-inf, "-inf"}:
         return min(abs(x), axis=axes)
     if ord == 0:
@@ -109,8 +109,9 @@ def _matrix_norm(x: Array, ord: Any) -> Array:
     if ord == "nuc":
         return sum(svd(x, compute_uv=False), axis=-1)
     if ord in {2, -2}:
-        return (max if ord > 0 else min)(svd(x, compute_uv=False), axis=-1)
+        values = svd(x, compute_uv=False)
+        return max(values, axis=-1, initial=0) if ord > 0 else min(values, axis=-1)
     if ord in {1, -1, inf, -inf}:
         sums = sum(abs(x), axis=rank - 2 if builtins.abs(ord) == 1 else rank - 1)
-        return (max if ord > 0 else min)(sums, axis=-1)
+        return max(sums, axis=-1, initial=0) if ord > 0 else min(sums, axis=-1)
     raise ValueError(f"ord={ord!r} is no matrix norm: use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")

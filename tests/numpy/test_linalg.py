@@ -175,6 +175,18 @@ def test_singular_matrices_raise_nothing() -> None:
     assert (float(sign), float(log)) == (0, -INF)
 
 
+def test_ranks_and_conditions_at_their_ends(backend: str) -> None:
+    del backend
+    assert int(L.matrix_rank(anp.eye(3) * 0.1, tol=0.5)) == 0
+    assert int(L.matrix_rank(anp.eye(3) * 0.1, rtol=0.5)) == 3
+    assert [int(L.matrix_rank(anp.asarray(v))) for v in ([0.0, 2.0], [0.0, 0.0])] == [1, 0]
+    for p in (None, 1, "fro"):
+        assert float(L.cond(anp.zeros((2, 2)), p)) == INF
+    assert np.isnan(float(L.cond(anp.full((2, 2), np.nan))))
+    assert float(L.norm(anp.zeros(0), INF)) == float(L.norm(anp.zeros((0, 2)), 2)) == 0
+    assert all(np.isnan(float(part)) for part in L.slogdet(anp.full((2, 2), np.nan)))
+
+
 ONES = np.ones((2, 3))
 MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "inv": (lambda: L.inv(ONES), ValueError, r"\(2, 3\)"),

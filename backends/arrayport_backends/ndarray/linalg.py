@@ -191,7 +191,8 @@ def lu_pivots_to_permutation(lib: Lib, pivots: Any, permutation_size: int) -> An
 def slogdet(lib: Lib, x: Any) -> list[Any]:
     """Sign and logarithm of the determinant."""
     sign, log = lib.xp.linalg.slogdet(x)
-    return [sign, log]
+    lost = lib.xp.asarray(lib.xp.isnan(log))
+    return [lib.xp.where(lost, lib.xp.asarray(lib.xp.nan, sign.dtype), sign), log]
 
 
 ROWS: Rows = {
