@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
 
@@ -51,6 +51,14 @@ def whole(x: Any, name: str, wanted: str = "an integer") -> int:
         raise TypeError(f"{name} must be {wanted}, not {x!r}") from None
 
 
+def count_of(x: Any, name: str) -> int:
+    """Give a Python integer that is not negative, as `whole` does; ValueError if it is."""
+    found = whole(x, name)
+    if found < 0:
+        raise ValueError(f"{name} must not be negative, but is {found}")
+    return found
+
+
 def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
     """Give a non-negative axis of an array of that rank; AxisError if it has none such."""
     return normalize_axis_index(whole(axis, name), rank)
@@ -69,11 +77,16 @@ def axes_of(axis: Any, rank: int) -> Shape:
     return axes
 
 
+def integers_of(x: Any, name: str) -> Shape:
+    """Give an integer or a sequence of integers as a tuple; TypeError, naming it, for another."""
+    wanted = "an integer or a sequence of integers"
+    several = isinstance(x, Iterable) and not isinstance(x, str) and getattr(x, "ndim", 1) > 0
+    return tuple([whole(n, name, wanted) for n in (x if several else (x,))])
+
+
 def shape_of(shape: Any, name: str = "shape") -> Shape:
     """Give a shape given as an integer or a sequence of them."""
-    wanted = "an integer or a sequence of integers"
-    several = isinstance(shape, list | tuple) or getattr(shape, "ndim", 0) > 0
-    found = tuple([whole(n, name, wanted) for n in (shape if several else (shape,))])
+    found = integers_of(shape, name)
     if any(n < 0 for n in found):
         raise ValueError(f"{name} must not be negative, but is {found}")
     return found

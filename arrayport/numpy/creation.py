@@ -15,9 +15,11 @@ from arrayport.core.trace import backend_of
 from arrayport.numpy.arguments import (
     DType,
     arrayed,
+    count_of,
     dtype_or,
     shape_of,
     strong,
+    whole,
 )
 from arrayport.ops import creation, shapes, structure
 from arrayport.ops.elementwise import equal, less_equal, select
@@ -117,6 +119,7 @@ def array(
     (1, 2)
     """
     x = asarray(object, dtype, order, copy=copy or None, device=device)
+    ndmin = whole(ndmin, "ndmin")
     return structure.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape)
 
 
@@ -169,7 +172,13 @@ def _from_sequence(nest: Any, dtype: DType | None, home: backends.Backend | None
         parts = promote_dtypes([asarray(x, dtype) for x in nest], "the array")
         return shapes.stack([strong(x) for x in parts])
     known = dtype or (dtypes.result_type(*pairs)[0] if pairs else dtypes.default_float())
-    host = np.array(nest)
+    try:
+        host = np.array(nest)
+    except ValueError:
+        raise ValueError(
+            "the nested sequences differ in length or depth, so that no array holds them: pad the "
+            "shorter ones"
+        ) from None
     if dtypes.kind(known) in "iu" and host.dtype.kind == "f" and host.size:
         return convert(from_host(host, home), known)
     return from_host(host.astype(known), home)
@@ -319,7 +328,7 @@ def _below(x: Array, k: int) -> Array:
     """Say which elements of the last two axes are on or below the diagonal k."""
     shape = x.shape[-2:]
     row, column = (creation.iota_like(x, dtypes.int32, i, shape) for i in (0, 1))
-    return broadcast_to(less_equal(column - row, k), x.shape)
+    return broadcast_to(less_equal(column - row, whole(k, "k")), x.shape)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
@@ -332,7 +341,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     """
     shape = shape_of((N, N if M is None else M))
     row, column = (creation.broadcasted_iota("int32", shape, i) for i in (0, 1))
-    return convert(less_equal(column - row, k), dtype_or(dtype, dtypes.default_float()))
+    below = less_equal(column - row, whole(k, "k"))
+    return convert(below, dtype_or(dtype, dtypes.default_float()))
 
 
 def _matrix(m: Any, name: str) -> Array:
@@ -363,7 +373,12 @@ def triu(m: Any, k: int = 0) -> Array:
            [0., 1.]], dtype=float32)
     """
     x = _matrix(m, "triu")
-    return select(_below(x, k - 1), structure.constant(0, x), x)
+    return select(_below(x, whole(k, "k") - 1), structure.constant(0, x), x)
+
+
+def _host_tri(n: int, k: int, m: int | None) -> np.ndarray[Any, Any]:
+    rows = count_of(n, "n")
+    return np.tri(rows, rows if m is None else count_of(m, "m"), whole(k, "k"), dtype=bool)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -371,7 +386,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
     Source: ``numpy.tril_indices``.
     """
-    rows, columns = np.tril_indices(n, k, m)
+    rows, columns = np.nonzero(_host_tri(n, k, m))
     return from_host(rows), from_host(columns)
 
 
@@ -380,15 +395,17 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
     Source: ``numpy.triu_indices``.
     """
-    rows, columns = np.triu_indices(n, k, m)
+    rows, columns = np.nonzero(~_host_tri(n, whole(k, "k") - 1, m))
     return from_host(rows), from_host(columns)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
     """Give `tril_indices` of a matrix's shape."""
-    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+    rows, columns = _matrix(arr, "tril_indices_from").shape[-2:]
+    return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
     """Give `triu_indices` of a matrix's shape."""
-    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+    rows, columns = _matrix(arr, "triu_indices_from").shape[-2:]
+    return triu_indices(rows, k, columns)

@@ -8,7 +8,7 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axis_of, dtype_or, no_out, strong, together
+from arrayport.numpy.arguments import arrayed, axis_of, count_of, dtype_or, no_out, strong, together
 from arrayport.numpy.reductions import counting, sum
 from arrayport.ops import reductions as ops
 from arrayport.ops import shapes
@@ -117,9 +117,9 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     >>> anp.diff(anp.array([1, 4, 9]))
     Array([3, 5], dtype=int32)
     """
-    x = arrayed(a, "a")
-    if n < 0 or not x.shape:
-        raise ValueError(f"diff needs n >= 0 and an axis, not n={n} and shape {x.shape}")
+    x, n = arrayed(a, "a"), count_of(n, "n")
+    if not x.shape:
+        raise ValueError("diff needs an array that has an axis")
     axis = axis_of(axis, len(x.shape))
     if n and (prepend is not None or append is not None):
         edge = tuple(1 if i == axis else size for i, size in enumerate(x.shape))

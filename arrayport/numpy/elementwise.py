@@ -9,7 +9,7 @@ from typing import Any
 from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, no_out, real_only, strong
+from arrayport.numpy.arguments import arrayed, no_out, real_only, strong, whole
 from arrayport.numpy.questions import isinf, isnan, isneginf, isposinf
 from arrayport.ops import elementwise as ops
 from arrayport.ops import special
@@ -343,7 +343,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     Array(2.3, dtype=float32, weak_type=True)
     """
     no_out("round", out)
-    x = arrayed(a, "a")
+    x, decimals = arrayed(a, "a"), whole(decimals, "decimals")
     if not dtypes.is_inexact(x.dtype):
         if decimals < 0:
             raise NotImplementedError("round of integers needs decimals >= 0: divide first")

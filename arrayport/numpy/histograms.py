@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, strong
+from arrayport.numpy.arguments import arrayed, count_of, strong, whole
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.cumulations import diff
 from arrayport.numpy.joins import stack
@@ -44,7 +44,7 @@ def bincount(
     x = convert(x, dtypes.default_int())
     if length is None:
         x.concrete(ConcretizationTypeError, "numbers to count (give length=...)")
-        length = int(np.max(x.__array__(), initial=minlength - 1)) + 1
+        length = int(np.max(x.__array__(), initial=count_of(minlength, "minlength") - 1)) + 1
     ones = full_like(x, 1) if weights is None else arrayed(weights, "weights")
     start = full_like(ones, 0, (length,))
     return start.at[maximum(x, 0)].add(ones, mode="drop")
@@ -61,7 +61,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     edges = asarray(bins)
     if edges.shape:
         return edges
-    count = int(edges) if isinstance(bins, Array) else int(bins)
+    count = whole(bins, "bins", "an integer or a vector of edges")
     x = strong(inexact(ravel(a)))
     if range is None:
         low, high = (min(x), max(x)) if x.size else (asarray(0.0), asarray(1.0))

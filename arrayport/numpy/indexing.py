@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from numpy.lib.array_utils import normalize_axis_index
 
 from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
@@ -19,7 +18,7 @@ from arrayport.core.errors import (
 from arrayport.core.primitive import HALF
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
-from arrayport.numpy.arguments import no_out, no_writing
+from arrayport.numpy.arguments import axis_of, no_out, no_writing
 from arrayport.numpy.keys import Choice, check_mask, choose, wrapped
 from arrayport.ops import indexing, slices
 from arrayport.ops.elementwise import (
@@ -377,7 +376,7 @@ def take(
     x, index = _pair("take", a, indices)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
-    axis = normalize_axis_index(axis, len(x.shape))
+    axis = axis_of(axis, len(x.shape))
     index, mode = _by_mode(x, index, axis, mode)
     if not x.shape[axis] and index.size:
         raise IndexError(f"take has nothing to read: axis {axis} of shape {x.shape} is empty")
@@ -511,4 +510,4 @@ def _same_rank(name: str, x: Array, index: Array, axis: int) -> int:
         raise ValueError(
             f"{name} needs indices of the array's rank, got shapes {index.shape} and {x.shape}"
         )
-    return normalize_axis_index(axis, len(x.shape))
+    return axis_of(axis, len(x.shape))

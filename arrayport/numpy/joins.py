@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axis_of, no_out, together
+from arrayport.numpy.arguments import arrayed, axis_of, integers_of, no_out, together
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.shapes import atleast_3d, ndim, ravel, with_axes
 from arrayport.ops import shapes as ops
@@ -185,7 +184,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
         cuts = np.cumsum([0, *sizes]).tolist()
     else:
         # Places follow Python's slices: they may be negative or past the end.
-        given = [index(i) for i in indices_or_sections]
+        given = integers_of(indices_or_sections, "indices_or_sections")
         ends = zip([0, *given], [*given, extent], strict=True)
         return [slice_in_dim(x, start, stop, axis=axis) for start, stop in ends]
     return [slice_in_dim(x, start, stop, axis=axis) for start, stop in pairwise(cuts)]

@@ -13,7 +13,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
 from arrayport.numpy import matrices, products
-from arrayport.numpy.arguments import arrayed
+from arrayport.numpy.arguments import arrayed, axis_of
 from arrayport.numpy.norms import matrix_norm, norm, vector_norm
 from arrayport.numpy.products import matmul, tensordot, vecdot
 from arrayport.numpy.questions import isnan
@@ -528,7 +528,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     Array([0, 0, 1], dtype=int32)
     """
     a, b = arrayed(x1, "x1"), arrayed(x2, "x2")
-    if not (a.shape and b.shape and a.shape[axis] == b.shape[axis] == 3):
+    mine, other = axis_of(axis, len(a.shape)), axis_of(axis, len(b.shape))
+    if not a.shape[mine] == b.shape[other] == 3:
         raise ValueError(f"cross needs 3 elements along axis {axis}, not {a.shape} and {b.shape}")
     return products.cross(a, b, axis=axis)
 

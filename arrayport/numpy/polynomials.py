@@ -8,7 +8,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed
+from arrayport.numpy.arguments import arrayed, count_of
 from arrayport.numpy.creation import eye
 from arrayport.numpy.joins import concatenate, stack
 from arrayport.numpy.linalg import eigvals, inv, lstsq
@@ -133,8 +133,7 @@ def polyfit(
     >>> anp.polyfit(anp.array([0.0, 1.0, 2.0]), anp.array([1.0, 3.0, 5.0]), 1).round(3)
     Array([2., 1.], dtype=float32)
     """
-    if deg < 0:
-        raise ValueError(f"deg={deg} of polyfit must not be negative")
+    deg = count_of(deg, "deg")
     x, y = promote_inexact((x, y), "polyfit")
     if len(x.shape) != 1 or not x.size or y.shape[:1] != x.shape or len(y.shape) > 2:
         raise ValueError(
@@ -225,8 +224,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     >>> anp.polyder(anp.array([3.0, 2.0, 1.0]))
     Array([6., 2.], dtype=float32)
     """
-    if m < 0:
-        raise ValueError(f"m={m} of polyder must not be negative")
+    m = count_of(m, "m")
     (x,) = promote_inexact((atleast_1d(p),), "polyder")
     for _ in range(m):
         x = x[:-1] * np.arange(x.size - 1, 0, -1, dtype=x.dtype)
@@ -235,8 +233,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial m times, with constants k. Source: ``jax.numpy.polyint``."""
-    if m < 0:
-        raise ValueError(f"m={m} of polyint must not be negative")
+    m = count_of(m, "m")
     (x,) = promote_inexact((atleast_1d(p),), "polyint")
     constants = full_like(x, 0, (m,)) + (0 if k is None else arrayed(k, "k"))
     for i in range(m):
@@ -255,7 +252,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     x = arrayed(x, "x")
     if len(x.shape) != 1:
         raise ValueError(f"vander takes a vector, not shape {x.shape}")
-    powers = np.arange(x.size if N is None else N, dtype=dtypes.default_int())
+    powers = np.arange(x.size if N is None else count_of(N, "N"), dtype=dtypes.default_int())
     return power(x[:, None], powers if increasing else powers[::-1])
 
 

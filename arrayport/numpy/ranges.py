@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axis_of, dtype_or, shape_of, strong
+from arrayport.numpy.arguments import arrayed, axis_of, count_of, dtype_or, shape_of, strong
 from arrayport.ops import creation, shapes
 from arrayport.ops.elementwise import abs, cos, exp, floor, log, power, sign, sqrt, square
 from arrayport.ops.placement import device_put, on_device
@@ -61,6 +61,10 @@ def arange(
             return on_device(device, creation.iota, known, max(start, 0))
     given = (("start", start), ("stop", stop), ("step", step))
     bounds = {name: _number(x, name) for name, x in given if x is not None}
+    if not bounds:
+        raise TypeError("arange needs a start or a stop, which are numbers, not None")
+    if "step" in bounds and bounds["step"] == 0:
+        raise ZeroDivisionError("step of arange must not be 0")
     if dtype is None:
         pairs = [
             (dtypes.canonicalize(x.dtype), False)
@@ -102,8 +106,7 @@ def linspace(
     >>> anp.linspace(0, 1, 3)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    if num < 0:
-        raise ValueError(f"num={num} of linspace must not be negative")
+    num = count_of(num, "num")
     low, high = (strong(x) for x in promote_inexact((start, stop), "linspace"))
     known = dtype_or(dtype, low.dtype)
     shape = common_shape(low.shape, high.shape)
@@ -232,34 +235,35 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
 
 def _angles(M: int) -> Array:
     """Give the angles 2 pi n / (M - 1) of a window of M points."""
+    M = count_of(M, "M")
     places = creation.iota(dtypes.default_float(), M)
     return places * (2 * pi / (M - 1)) if M > 1 else places
 
 
 def _window(M: int, values: Array) -> Array:
-    return values if M > 1 else creation.full((max(M, 0),), 1, dtypes.default_float())
+    return values if M > 1 else creation.full((M,), 1, dtypes.default_float())
 
 
 def bartlett(M: int) -> Array:
     """Make a triangular window of M points. Source: ``numpy.bartlett``."""
-    places = creation.iota(dtypes.default_float(), max(M, 0))
+    places = creation.iota(dtypes.default_float(), count_of(M, "M"))
     return _window(M, 1 - abs(places * 2 / max(M - 1, 1) - 1))
 
 
 def blackman(M: int) -> Array:
     """Make a Blackman window of M points. Source: ``numpy.blackman``."""
-    angles = _angles(max(M, 0))
+    angles = _angles(M)
     return _window(M, 0.42 - 0.5 * cos(angles) + 0.08 * cos(2 * angles))
 
 
 def hamming(M: int) -> Array:
     """Make a Hamming window of M points. Source: ``numpy.hamming``."""
-    return _window(M, 0.54 - 0.46 * cos(_angles(max(M, 0))))
+    return _window(M, 0.54 - 0.46 * cos(_angles(M)))
 
 
 def hanning(M: int) -> Array:
     """Make a Hann window of M points. Source: ``numpy.hanning``."""
-    return _window(M, 0.5 - 0.5 * cos(_angles(max(M, 0))))
+    return _window(M, 0.5 - 0.5 * cos(_angles(M)))
 
 
 def kaiser(M: int, beta: Any) -> Array:
@@ -270,5 +274,5 @@ def kaiser(M: int, beta: Any) -> Array:
     Array([1., 1., 1.], dtype=float32)
     """
     beta = convert(inexact(arrayed(beta, "beta")), dtypes.default_float())
-    places = creation.iota(dtypes.default_float(), max(M, 0)) * (2 / max(M - 1, 1)) - 1
+    places = creation.iota(dtypes.default_float(), count_of(M, "M")) * (2 / max(M - 1, 1)) - 1
     return _window(M, bessel_i0(beta * sqrt(1 - square(places))) / bessel_i0(beta))

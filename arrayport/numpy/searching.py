@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axis_of
+from arrayport.numpy.arguments import arrayed, axis_of, count_of, whole
 from arrayport.numpy.joins import stack
 from arrayport.numpy.questions import isnan
 from arrayport.numpy.reductions import sum
@@ -211,6 +212,8 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = 16) -> Array:
     Array([2, 1, 0], dtype=int32)
     """
     del batch_size  # a hint of JAX's
+    if not isinstance(keys, Sequence | np.ndarray | Array) or isinstance(keys, str):
+        raise TypeError(f"keys must be a sequence of arrays, not {keys!r}")
     xs = [arrayed(k, "keys") for k in keys]
     if not xs:
         raise TypeError("lexsort needs at least one key")
@@ -237,6 +240,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
 
 
 def _check_kth(kth: int, extent: int) -> None:
+    kth = whole(kth, "kth")
     if not -extent <= kth < extent:
         raise ValueError(f"kth={kth} is out of range for an axis of size {extent}")
 
@@ -253,12 +257,12 @@ def top_k(
     (Array([5, 3], dtype=int32), Array([1, 2], dtype=int32))
     """
     del sorted
-    x = arrayed(a, "a")
+    x, k = arrayed(a, "a"), count_of(k, "k")
     if mode not in {"largest", "smallest"}:
         raise ValueError(f"mode={mode!r} of top_k must be 'largest' or 'smallest'")
+    axis = axis_of(axis, len(x.shape))
     if mode == "largest":
         return ops.top_k(x, k, axis=axis)
-    axis = axis_of(axis, len(x.shape))
     places = moveaxis(argsort(x, axis), axis, -1)[..., :k]
     values = moveaxis(sort(x, axis), axis, -1)[..., :k]
     return moveaxis(values, -1, axis), moveaxis(places, -1, axis)
@@ -272,6 +276,9 @@ def _before(x: Array, y: Array) -> Array:
     if not dtypes.is_inexact(x.dtype):
         return less(x, y)
     return logical_or(less(x, y), logical_and(isnan(y), logical_not(isnan(x))))
+
+
+METHODS = ("scan", "scan_unrolled", "sort", "compare_all", "default")
 
 
 def searchsorted(
@@ -288,7 +295,7 @@ def searchsorted(
     """
     if side not in {"left", "right"}:
         raise ValueError(f"side={side!r} of searchsorted must be 'left' or 'right'")
-    if method not in {"scan", "scan_unrolled", "sort", "compare_all", "default"}:
+    if method not in METHODS:
         raise ValueError(f"method={method!r} of searchsorted is unknown: leave it out")
     x, y = promote_dtypes((a, v), "searchsorted")
     if len(x.shape) != 1:
@@ -317,7 +324,8 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     >>> anp.digitize(anp.array([0.5, 1.5]), anp.array([0.0, 1.0, 2.0]))
     Array([1, 2], dtype=int32)
     """
-    del method
+    if method not in {None, *METHODS}:
+        raise ValueError(f"method={method!r} of digitize is unknown: leave it out")
     x, edges = arrayed(x, "x"), arrayed(bins, "bins")
     if len(edges.shape) != 1:
         raise ValueError(f"bins of digitize must be a vector, not shape {edges.shape}")

@@ -43,6 +43,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> anp.select([x < 1, x < 2], [10, 20], 30)
     Array([10, 20, 30], dtype=int32, weak_type=True)
     """
+    for name, given in (("condlist", condlist), ("choicelist", choicelist)):
+        if not isinstance(given, Sequence) or isinstance(given, str):
+            raise TypeError(f"{name} must be a sequence of arrays, not {given!r}")
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
             f"select needs as many conditions as choices, not {len(condlist)} and {len(choicelist)}"
@@ -91,6 +94,8 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     Array([3, 2], dtype=int32)
     """
     no_out("choose", out)
+    if not isinstance(choices, Sequence | np.ndarray | Array) or isinstance(choices, str):
+        raise TypeError(f"choices must be a sequence of arrays, not {choices!r}")
     xs = promote_dtypes(list(choices), "choose")
     index = arrayed(a, "a")
     if mode == "raise":

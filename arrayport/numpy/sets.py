@@ -89,6 +89,7 @@ def unique(
     """
     del sorted
     x = arrayed(ar, "ar")
+    axis = None if axis is None else axis_of(axis, len(x.shape))
     found: Sequence[Any]
     if size is None:
         values = _host(x, "unique")

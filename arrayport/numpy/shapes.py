@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axes_of, axis_of, shape_of, together
+from arrayport.core.errors import ConcretizationTypeError
+from arrayport.numpy.arguments import (
+    arrayed,
+    axes_of,
+    axis_of,
+    count_of,
+    integers_of,
+    shape_of,
+    together,
+    whole,
+)
 from arrayport.numpy.creation import asarray
 from arrayport.ops import shapes as ops
 from arrayport.ops import structure
@@ -87,10 +96,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
     """
     del copy
     x = a if isinstance(a, Array) else lift(a, None, "a")
-    try:
-        wanted: tuple[int, ...] = (index(shape),)
-    except TypeError:
-        wanted = tuple([index(n) for n in shape])
+    wanted = integers_of(shape, "shape")
     if -1 in wanted:
         wanted = _completed(x.shape, wanted)
     if order == "C":
@@ -137,7 +143,7 @@ def expand_dims(a: Any, axis: Any) -> Array:
     >>> anp.expand_dims(anp.arange(3), (0, -1)).shape
     (1, 3, 1)
     """
-    return ops.expand_dims(arrayed(a, "a"), tuple(axis) if isinstance(axis, Sequence) else (axis,))
+    return ops.expand_dims(arrayed(a, "a"), integers_of(axis, "axis"))
 
 
 def squeeze(a: Any, axis: Any = None) -> Array:
@@ -193,7 +199,7 @@ def transpose(a: Any, axes: Any = None) -> Array:
     rank = len(x.shape)
     if axes is None:
         return structure.transpose(x, range(rank)[::-1])
-    order = axes_of(tuple(axes), rank)
+    order = axes_of(integers_of(axes, "axes"), rank)
     if len(order) != rank:
         raise ValueError(f"axes={axes} must name each of the {rank} axes of shape {x.shape} once")
     return structure.transpose(x, order)
@@ -249,7 +255,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """Bring an axis before `start`. Source: ``numpy.rollaxis``."""
     x = arrayed(a, "a")
-    axis, rank = axis_of(axis, len(x.shape)), len(x.shape)
+    axis, rank, start = axis_of(axis, len(x.shape)), len(x.shape), whole(start, "start")
     start = start + rank if start < 0 else start
     if not 0 <= start <= rank:
         raise ValueError(f"start={start} of rollaxis is out of range for {rank} axes")
@@ -323,13 +329,19 @@ def repeat(
         x, axis = ravel(x), 0
     axis = axis_of(axis, len(x.shape))
     if total_repeat_length is None and isinstance(repeats, int):
+        count_of(repeats, "repeats")
         shape = [*x.shape[: axis + 1], repeats, *x.shape[axis + 1 :]]
         dims = [i + (i > axis) for i in range(len(x.shape))]
         shape_out = [n * repeats if i == axis else n for i, n in enumerate(x.shape)]
         return structure.reshape(broadcast_in_dim(x, tuple(shape), dims), shape_out)
     key = (slice(None),) * axis
     if total_repeat_length is None:
-        return x[(*key, np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)))]
+        if isinstance(repeats, Array):
+            repeats.concrete(ConcretizationTypeError, "repeats (or give total_repeat_length)")
+        counts_known = np.asarray(repeats)
+        if counts_known.dtype.kind not in "iu":
+            raise TypeError(f"repeats must be an integer or a vector of integers, not {repeats!r}")
+        return x[(*key, np.repeat(np.arange(x.shape[axis]), counts_known))]
     counts = convert(lift(repeats, home_of(x), "repeats"), dtypes.default_int())
     ends = cumsum(structure.broadcast_to(counts, (x.shape[axis],)))
     passed = less_equal(ends[None, :], np.arange(total_repeat_length, dtype=ends.dtype)[:, None])
@@ -372,8 +384,10 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
            [1, 3]], dtype=int32)
     """
     x = arrayed(m, "m")
-    i, j = axes_of(tuple(axes), len(x.shape))
-    k %= 4
+    turned = axes_of(integers_of(axes, "axes"), len(x.shape))
+    if len(turned) != 2:
+        raise ValueError(f"axes={axes} of rot90 must be two")
+    (i, j), k = turned, whole(k, "k") % 4
     if k == 2:
         return flip(x, (i, j))
     if k == 1:
@@ -393,7 +407,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     x = arrayed(a, "a")
     if axis is None:
         return structure.reshape(roll(ravel(x), shift, 0), x.shape)
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = integers_of(axis, "axis")
     shifts = shift if isinstance(shift, Sequence) else [shift] * len(axes)
     if isinstance(shift, np.ndarray | Array) and shift.shape:
         shifts = list(shift) * (len(axes) if shift.size == 1 else 1)
@@ -411,7 +425,7 @@ def _rolled(x: Array, by: Any, axis: int) -> Array:
     if not extent:
         return x
     if not isinstance(by, Array):
-        cut = -index(by) % extent
+        cut = -whole(by, "shift", "an integer or a sequence of integers") % extent
         parts = [slice_in_dim(x, cut, None, axis=axis), slice_in_dim(x, 0, cut, axis=axis)]
         return ops.concatenate(parts, axis) if cut else x
     starts = [scalar(0, dtypes.int32)] * len(x.shape)

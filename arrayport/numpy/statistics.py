@@ -84,7 +84,7 @@ def array_equiv(a1: Any, a2: Any) -> Array:
 
 def _compared(*arrays: Any) -> list[Array]:
     """Arguments as Arrays; lists and NumPy's arrays go where the others are."""
-    return together(*[np.asarray(a) if isinstance(a, list | tuple) else a for a in arrays])
+    return together(*[asarray(a) if isinstance(a, list | tuple) else a for a in arrays])
 
 
 def allclose(
@@ -394,15 +394,14 @@ def interp(
     >>> anp.interp(1.5, anp.array([1.0, 2.0]), anp.array([10.0, 20.0]))
     Array(15., dtype=float32)
     """
-    if len(np.shape(xp)) != 1 or np.shape(xp) != np.shape(fp):
-        raise ValueError(
-            f"xp and fp must be vectors of one size, not {np.shape(xp)}, {np.shape(fp)}"
-        )
+    xp, fp = arrayed(xp, "xp"), arrayed(fp, "fp")
+    if len(xp.shape) != 1 or xp.shape != fp.shape:
+        raise ValueError(f"xp and fp must be vectors of one size, not {xp.shape}, {fp.shape}")
     for name, value in (("left", left), ("right", right)):
         if isinstance(value, str) and value != "extrapolate":
             raise ValueError(f"{name}={value!r} of interp must be a number or 'extrapolate'")
     x, xp = promote_inexact((x, xp), "interp")
-    fp = inexact(arrayed(fp, "fp"))
+    fp = inexact(fp)
     if period is not None:
         x, xp = x % period, xp % period
         order = sorting.argsort(xp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -280,18 +281,32 @@ def tensordot(
     """
     x, y = promote_dtypes((a, b), "tensordot")
     m, n = len(x.shape), len(y.shape)
-    if isinstance(axes, Sequence):
-        first, second = ([i] if isinstance(i, int) else list(i) for i in axes)
+    if isinstance(axes, Sequence) and not isinstance(axes, str):
+        first, second = _pairing(axes)
         cx = tuple(_axis("tensordot", i, m) for i in first)
         cy = tuple(_axis("tensordot", i, n) for i in second)
         if len(cx) != len(cy):
             raise ValueError(f"tensordot: axes {axes} must list as many axes of a as of b")
     else:
-        count = int(axes)
+        count = _pairing((axes, axes))[0][0]
         if not 0 <= count <= min(m, n):
             raise ValueError(f"tensordot: axes={count} must be from 0 to {min(m, n)} here")
         cx, cy = tuple(range(m - count, m)), tuple(range(count))
     return _product(x, y, (cx, cy), NO_AXES, precision, preferred_element_type)
+
+
+def _pairing(axes: Sequence[Any]) -> tuple[list[int], list[int]]:
+    """Give the axes of each operand as a list of integers."""
+    try:
+        first, second = (
+            [index(i) for i in part] if isinstance(part, Sequence) else [index(part)]
+            for part in axes
+        )
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"tensordot: axes must be an integer or two sequences of them, not {axes!r}"
+        ) from None
+    return first, second
 
 
 def _axis(name: str, axis: int, rank: int) -> int:

@@ -1,0 +1,116 @@
+"""Arguments of a wrong type or out of range raise our errors, which name the argument."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from arrayport_conformance.catalogue import ROWS, Row
+from arrayport_conformance.catalogue.rows import fill
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport.core.tree import tree_map
+
+AXES = ["0", 1.5, 99, (0, 99), object()]
+ARRAYS = [None, "abc", object()]
+INTEGERS = ["zz", (1.5,), object()]
+COUNTS = {"num", "k", "N", "n", "offset", "decimals", "kth", "axis1", "axis2", "minlength", "m"} | {
+    "shape",
+    "source",
+    "axes",
+    "M",
+    "deg",
+}
+# An optional array is one that may be None.
+OPTIONAL = {"clip", "where", "einsum", "broadcast_arrays", "cov", "corrcoef"}
+PACKAGE = Path(ap.__file__).parent
+
+
+def spoiled(row: Row) -> Iterator[tuple[str, Any, dict[str, Any], inspect.Signature]]:
+    """Give the arguments of the row's first call with one of them replaced by nonsense."""
+    call = fill(row.cases[0], row.dtypes[0], 0)
+    signature = inspect.signature(function(row))
+    try:
+        bound = signature.bind(*call.args, **call.kwargs)
+    except TypeError:
+        return
+    kinds = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind in kinds:
+            continue
+        if name == "axis":
+            bad: list[Any] = AXES
+        elif isinstance(bound.arguments.get(name), np.ndarray):
+            bad = ARRAYS
+        elif name in COUNTS and row.function.count(".") == 1:
+            bad = INTEGERS
+        else:
+            continue
+        for value in bad:
+            yield name, value, bound.arguments | {name: value}, signature
+
+
+def function(row: Row) -> Any:
+    found: Any = anp
+    for part in row.function.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in ROWS if r.function.startswith("numpy.")], ids=lambda row: row.function
+)
+def test_errors_are_ours(row: Row) -> None:
+    raw = []
+    with ap.use_backend("numpy"):
+        for name, value, arguments, signature in spoiled(row):
+            call = signature.bind_partial()
+            call.arguments = tree_map(
+                lambda x: anp.asarray(x) if isinstance(x, np.ndarray) else x, arguments
+            )
+            try:
+                function(row)(*call.args, **call.kwargs)
+            except (TypeError, ValueError, NotImplementedError) as error:
+                last = traceback.extract_tb(error.__traceback__)[-1]
+                ours = PACKAGE in Path(last.filename).parents
+                if not (ours and "raise " in (last.line or "")) and not isinstance(
+                    error, np.exceptions.AxisError
+                ):
+                    raw.append((name, value, repr(error), f"{last.filename}:{last.lineno}"))
+    assert raw == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: anp.arange(0, 1, 0), ZeroDivisionError, "step of arange must not be 0"),
+        (lambda: anp.tile(anp.ones(2), 2.0), TypeError, "reps must be an integer or a sequence"),
+        (lambda: anp.linspace(0, 1, 3.5), TypeError, r"num must be an integer, not 3\.5"),
+        (lambda: anp.sum(anp.ones(2), axis="0"), TypeError, "axis must be an integer or a tuple"),
+        (lambda: anp.zeros(2.5), TypeError, "shape must be an integer or a sequence"),
+        (lambda: anp.zeros((2, -1)), ValueError, "shape must not be negative"),
+        (lambda: anp.array([[1], [1, 2]]), ValueError, "nested sequences differ in length"),
+        (
+            lambda: anp.concatenate([anp.ones((2, 2)), anp.ones((3, 3))]),
+            TypeError,
+            r"cannot concatenate shapes \(2, 2\), \(3, 3\) along axis 0",
+        ),
+        (lambda: anp.repeat(anp.ones(2), 1.5), TypeError, "repeats must be an integer or a vec"),
+    ],
+)
+@pytest.mark.usefixtures("backend")
+def test_messages_name_the_argument(call: Any, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        call()
+
+
+@pytest.mark.usefixtures("backend")
+def test_a_traced_axis_is_named() -> None:
+    with pytest.raises(ap.errors.ConcretizationTypeError, match="was used as axis at"):
+        ap.jit(anp.sum)(anp.ones(2), 0)
