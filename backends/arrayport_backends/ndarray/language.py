@@ -39,7 +39,7 @@ class KernelLanguage:
     def elementwise(self, eqn: Eqn) -> bool:
         """Whether the table says what one element is."""
         row = self.rows.get(eqn.prim)
-        return isinstance(row, Kernel) and row.scalar is not None
+        return isinstance(row, Kernel) and row.fuses([a.dtype for a in eqn.ins])
 
     def fusable(self, eqn: Eqn) -> bool:
         """Whether kernels can compute an equation."""

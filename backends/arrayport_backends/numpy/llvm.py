@@ -22,9 +22,14 @@ binding: Any = Lazy("llvmlite.binding")
 WIDTH = 64  # bytes of the widest vector
 
 
+@cache
 def available() -> bool:
-    """Whether LLVM is installed: without it Programs run by NumPy."""
-    return find_spec("llvmlite") is not None
+    """Whether LLVM is installed and the processor fuses a product and a sum: else NumPy runs."""
+    if find_spec("llvmlite") is None:
+        return False
+    features = binding.get_host_cpu_features()
+    needed = ("fma", "f16c") if binding.get_process_triple().startswith("x86") else ()
+    return all(features.get(name) for name in needed)
 
 
 # ---- types
