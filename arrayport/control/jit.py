@@ -17,7 +17,7 @@ from arrayport.control.flat import flatten
 from arrayport.core import leaks, profile
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
-from arrayport.core.config import config, x64
+from arrayport.core.config import config, jit_disabled, x64
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
@@ -190,13 +190,16 @@ class Jitted:
         else:
             key = key, x64()
             hit = self.fast.get(key) if not kwargs else None
-            if hit is not None and is_staging() is EVAL and not config.disable_jit:
+            if hit is not None and is_staging() is EVAL and not jit_disabled():
                 executor, weak, out_tree = hit
-                token = set_errors(QUIET)
-                try:
+                if executor.silent:
                     outs = executor.run(*[a.raw for a in args])
-                finally:
-                    reset_errors(token)
+                else:
+                    token = set_errors(QUIET)
+                    try:
+                        outs = executor.run(*[a.raw for a in args])
+                    finally:
+                        reset_errors(token)
                 if out_tree is None:
                     return Array(outs[0], weak)
                 return tree_unflatten(out_tree, list(map(Array, outs, weak)))

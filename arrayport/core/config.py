@@ -99,6 +99,11 @@ def x64() -> bool:
     return _x64.value if _x64.read is None else _x64.read()
 
 
+def jit_disabled() -> bool:
+    """Return whether compilation is off: the fast read for every call of a compiled function."""
+    return _disable_jit.value if _disable_jit.read is None else _disable_jit.read()
+
+
 def strict_dtypes() -> bool:
     """Return whether dtypes promote by request only: a fast read, as `x64` is."""
     read = _dtype_promotion.read

@@ -46,6 +46,7 @@ class Executor:
     """A compiled Program: `run(*raws)` gives raw outputs; `owned` inputs may be overwritten."""
 
     warm = WARM
+    silent = False  # whether a run calls nothing that could warn
 
     def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
         self.backend = backend

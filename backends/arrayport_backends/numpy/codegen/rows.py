@@ -13,7 +13,7 @@ from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
 
 CACHED = 1 << 18  # bytes that stay in the cache by themselves
-TURN = 1 << 17  # bytes that the rows of one turn take
+TURN = 1 << 15  # bytes that the rows of one turn take
 
 
 def grouped(makers: Sequence[NestEmitter | Eqn]) -> list[list[NestEmitter] | Eqn]:
