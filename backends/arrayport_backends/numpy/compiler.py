@@ -31,6 +31,7 @@ from arrayport_backends.numpy.objects import assembled
 CALL = 1_000
 INSTRUCTION = 0.3
 COMPILING = 10_000_000
+PART = 0.05  # of that, for every instruction
 
 HELD: Mapping[Primitive, str] = {
     jit_p: "program",
@@ -50,7 +51,8 @@ class NumpyExecutor(Executor):
     def plan(self, program: Program) -> None:
         super().plan(program)
         if llvm.available():
-            self.warm = int(COMPILING / max(self.price(program), 1))
+            effort = COMPILING * (1 + PART * self.size(program))
+            self.warm = int(effort / max(self.price(program), 1))
 
     def price(self, program: Program) -> float:
         """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
@@ -62,6 +64,12 @@ class NumpyExecutor(Executor):
             for inner in inner_programs(eqn.params):
                 total += self.price(inner) * eqn.params.get("length", 1)
         return total
+
+    def size(self, program: Program) -> int:
+        """The instructions of the code, as in the costs of equations."""
+        inner = [p for eqn in program.eqns for p in inner_programs(eqn.params)]
+        own = [self.language.cost(eqn) for eqn in program.eqns if self.language.fusable(eqn)]
+        return sum(own) + sum(map(self.size, inner))
 
     def compiled(self) -> Callable[..., list[Any]]:
         if llvm.available():
