@@ -116,9 +116,10 @@ class Lowered(Stage):
     """A function in the form that is compiled. Source: `jax.stages.Lowered`."""
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """Print the Program; dialects are XLA's."""
-        del dialect, debug_info
-        return str(self.program)
+        """Print the Program or, on NumPy, its "schedule", "llvm" or "asm"; others are XLA's."""
+        del debug_info
+        own = dialect in ("schedule", "llvm", "asm")
+        return self.backend.text(self.program, str(dialect)) if own else str(self.program)
 
     def compiler_ir(self, dialect: str | None = None) -> Program:
         """Give the Program."""

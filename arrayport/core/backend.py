@@ -69,6 +69,10 @@ class Backend:
         """Run one primitive on concrete Arrays; gives an Array, or a list if it has many."""
         raise NotImplementedError
 
+    def text(self, program: Program, dialect: str) -> str:
+        """What a Program is compiled to; ValueError if this backend has no such text."""
+        raise ValueError(f"backend {self.name!r} compiles nothing that reads as {dialect!r}")
+
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
         """Make a function of raw values from a Program; `owned` inputs may be overwritten."""
         raise NotImplementedError

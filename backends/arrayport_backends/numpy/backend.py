@@ -16,7 +16,8 @@ from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Kernel, Lib
 from arrayport_backends.ndarray.table import ROWS
-from arrayport_backends.numpy.compiler import NumpyExecutor
+from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy.compiler import NumpyExecutor, text
 
 
 class NumpyBackend(ArrayBackend):
@@ -57,6 +58,11 @@ class NumpyBackend(ArrayBackend):
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
         return NumpyExecutor(self, program, owned)
+
+    def text(self, program: Program, dialect: str) -> str:
+        if not llvm.available():
+            return super().text(program, dialect)
+        return text(program, self, dialect)
 
     def operand(self, raw: Any) -> Any:
         return raw

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 from typing import Any
@@ -12,6 +14,7 @@ from arrayport.control.custom_batching import custom_vmap_p
 from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.jit import jit_p
+from arrayport.core.array import aval_of
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
@@ -100,26 +103,42 @@ def run(eqn: Eqn) -> Program | None:
     return held if isinstance(held, Program) else None
 
 
+@dataclass(frozen=True)
+class Group:
+    """Units that follow one another: all of them code, or all of them calls."""
+
+    units: Sequence[Unit]
+    native: bool
+    wanted: AbstractSet[Atom]  # what of their answers is read after them
+
+
+def groups(program: Program, executor: NumpyExecutor) -> tuple[list[Group], Code]:
+    """The units of a Program, in order, and what they compute."""
+    units = fuse(program, executor.language)
+    code = code_of(program, units, executor.language)
+    probe = translation(executor)
+    runs = [
+        (native, list(run))
+        for native, run in groupby(units, lambda u: isinstance(u, Nest) or probe.native(u))
+    ]
+    found: list[Group] = []
+    wanted: frozenset[Atom] = frozenset(program.outs)
+    for native, run in reversed(runs):
+        found.append(Group(run, native, wanted))
+        wanted = wanted.union(*[u.reads if isinstance(u, Nest) else u.ins for u in run])
+    return found[::-1], code
+
+
 def compiled(program: Program, executor: NumpyExecutor) -> Program:
     """The Program with its nests and loops as compiled equations."""
-    language = executor.language
-    units = fuse(program, language)
-    code = code_of(program, units, language)
     made: list[Eqn] = []
-    wanted: set[Atom] = set(program.outs)
-    probe = translation(executor)
-    groups = [
-        (native, list(group))
-        for native, group in groupby(units, lambda u: isinstance(u, Nest) or probe.native(u))
-    ]
-    for native, group in reversed(groups):
-        if native:
-            made.append(segment_equation(group, code, wanted, translation(executor)))
+    found, code = groups(program, executor)
+    for group in found:
+        if group.native:
+            made.append(segment_equation(group, code, translation(executor)))
         else:
-            made += [u for u in reversed(group) if isinstance(u, Eqn)]
-        for u in group:
-            wanted.update(u.reads if isinstance(u, Nest) else u.ins)
-    return Program(program.ins, reversed(made), program.outs)
+            made += [u for u in group.units if isinstance(u, Eqn)]
+    return Program(program.ins, made, program.outs)
 
 
 def translation(executor: NumpyExecutor) -> Translation:
@@ -127,15 +146,48 @@ def translation(executor: NumpyExecutor) -> Translation:
     return Translation(ir.Module(), executor.language, HOLDERS, executor.prepare)
 
 
-def segment_equation(units: Sequence[Unit], code: Code, wanted: set[Atom], t: Translation) -> Eqn:
+def segment_equation(group: Group, code: Code, t: Translation) -> Eqn:
     """An equation that runs units as one function."""
-    segment = t.segment(units, code, wanted)
+    segment = t.segment(group.units, code, group.wanted)
     entry = Entry(t.module, segment)
     library = llvm.load(assembled(str(t.module)), ("entry", "segment", "table"))
     run = builtin(library, entry, [a.dtype for a in segment.reads])
     eqns = [
-        eqn for u in units for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))
+        eqn
+        for u in group.units
+        for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))
     ]
     names = dict.fromkeys(eqn.prim.name for eqn in eqns if eqn is not None)
     made = Compiled(run, "_".join([*names, "fusion"]))
     return Eqn(made, tuple(segment.reads), {}, tuple(segment.stores))  # type: ignore[arg-type]
+
+
+def text(program: Program, backend: ArrayBackend, dialect: str) -> str:
+    """What a Program is compiled to: its "schedule", LLVM's text of that, or "asm"."""
+    executor = NumpyExecutor(backend, program)
+    found, code = groups(executor.program, executor)
+    if dialect == "schedule":
+        lines = []
+        for g in found:
+            lines += [
+                "code" if g.native else "calls",
+                *[f"  {described(u, code)}" for u in g.units],
+            ]
+        return "\n".join(lines)
+    made = []
+    for group in found:
+        if group.native:
+            t = translation(executor)
+            t.segment(group.units, code, group.wanted)
+            module = llvm.optimised(str(t.module))
+            made.append(str(module) if dialect == "llvm" else llvm.machine().emit_assembly(module))
+    return "\n".join(made)
+
+
+def described(unit: Unit, code: Code) -> str:
+    """A line on a unit."""
+    if isinstance(unit, Eqn):
+        return f"{unit.prim.name} -> {', '.join(str(aval_of(v)) for v in unit.outs)}"
+    over = " x ".join(map(str, unit.lanes)) or "one"
+    stored = ", ".join(f"{code.eqns[v].prim.name} -> {aval_of(v)}" for v in unit.stored)
+    return f"nest over {over}: {stored}"

@@ -257,3 +257,16 @@ def test_small_programs_are_compiled_only_after_many_runs(monkeypatch):
     assert executor.warm > 1000
     large = ap.jit(lambda x: anp.sqrt(x * 2 + 1)).trace(anp.ones(30_000_000)).program
     assert get("numpy").compile(large).warm == 0
+
+
+def test_what_is_compiled_can_be_read():
+    x = anp.asarray(np.eye(40, dtype=np.float32))
+    lowered = ap.jit(lambda x: anp.sum((x @ x) * 2, 1) + 1).lower(x)
+    schedule = lowered.as_text("schedule").splitlines()
+    assert schedule[0] == "calls"
+    assert "dot_general -> float32[40,40]" in schedule[1]
+    assert schedule[2] == "code"
+    assert "nest over 40 x 40: reduce_sum -> float32[40]" in schedule[3]
+    assert "define" in lowered.as_text("llvm")
+    assert "segment:" in lowered.as_text("asm")
+    assert lowered.as_text("hlo") == lowered.as_text()

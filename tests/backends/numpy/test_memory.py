@@ -92,3 +92,15 @@ def test_rows_take_turns(agree):
         agree(f, x)
         agree(lambda x, f=f: f(x.reshape(301, 257)), x.reshape(-1))
     agree(ap.grad(lambda x: anp.sum(softmax(x) * x)), x, ulps=2000, whole=False)
+
+
+def test_reductions_whose_answers_are_short(agree):
+    x = anp.asarray(np.arange(96, dtype=np.float32).reshape(4, 3, 8))
+    agree(
+        lambda x: (
+            anp.sum(x, 2),
+            anp.max(x, 2) + x[:, :, 0],
+            anp.sum(x * anp.sum(x, 2)[..., None], 0),
+        ),
+        x,
+    )

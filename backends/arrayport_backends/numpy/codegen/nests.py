@@ -108,7 +108,8 @@ class NestEmitter(Emitter):
         """Whether ranges of the first lane can be computed apart, and lie apart in memory."""
         if not self.nest.lanes or 0 in self.nest.reduced or len(self.ranges[0]) > 1:
             return False
-        return all(prod(v.shape[: lanes_of(v.shape)[0]]) == 1 for v in self.nest.stored)
+        firsts = [(v.shape, lanes_of(v.shape)[:1]) for v in self.nest.stored]
+        return all(first and prod(shape[: first[0]]) == 1 for shape, first in firsts)
 
     def build(self, *, ranged: bool = False) -> Any:
         """The function."""

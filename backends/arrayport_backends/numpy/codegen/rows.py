@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from arrayport.core.program import Atom, Eqn
@@ -55,7 +56,7 @@ def touched(group: Sequence[NestEmitter]) -> list[Atom]:
 class Rows:
     """The turns of a group of nests; values that only they need have room for one turn's rows."""
 
-    def __init__(self, group: Sequence[NestEmitter], needed: set[Atom]) -> None:
+    def __init__(self, group: Sequence[NestEmitter], needed: AbstractSet[Atom]) -> None:
         self.group = group
         self.count = group[0].nest.lanes[0]
         made = dict.fromkeys(v for m in group for v in m.nest.stored)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -92,7 +93,7 @@ class Translation:
         function.linkage = "internal"
         return function, ir.IRBuilder(function.append_basic_block("entry"))
 
-    def parts(self, units: Sequence[Unit], code: Code, wanted: set[Atom]) -> list[Part]:
+    def parts(self, units: Sequence[Unit], code: Code, wanted: AbstractSet[Atom]) -> list[Part]:
         """The functions of nests and loops; nests that go through the same rows go together."""
         makers = [NestEmitter(self.module, u, code) if isinstance(u, Nest) else u for u in units]
         parts = []
@@ -106,7 +107,7 @@ class Translation:
             parts.append(self.nests(group, wanted | needed))
         return parts
 
-    def nests(self, group: Sequence[NestEmitter], needed: set[Atom]) -> Part:
+    def nests(self, group: Sequence[NestEmitter], needed: AbstractSet[Atom]) -> Part:
         """Nests that go through the same rows as one function; a single one is its own."""
         cost = sum(m.nest.cost * prod(m.nest.lanes) for m in group)
         if len(group) == 1:
@@ -154,7 +155,7 @@ class Translation:
             function, program.ins, program.outs, memory.size, cost, inplace=frozenset(inplace)
         )
 
-    def segment(self, units: Sequence[Unit], code: Code, wanted: set[Atom]) -> Part:
+    def segment(self, units: Sequence[Unit], code: Code, wanted: AbstractSet[Atom]) -> Part:
         """Units as the function that the outside calls."""
         parts = self.parts(units, code, wanted)
         made = dict.fromkeys(a for p in parts for a in p.stores)
