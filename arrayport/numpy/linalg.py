@@ -412,7 +412,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
     if len(xs) < 2:
         raise ValueError("multi_dot needs two arrays or more")
     ranks = [len(x.shape) for x in xs]
-    if any(r != 2 for r in ranks[1:-1]) or ranks[0] not in {1, 2} or ranks[-1] not in {1, 2}:
+    if set(ranks[1:-1]) - {2} or ranks[0] not in {1, 2} or ranks[-1] not in {1, 2}:
         raise ValueError(f"multi_dot needs matrices (vectors at the ends), not of ranks {ranks}")
     first, last = (x.shape[k] if len(x.shape) == 2 else 1 for x, k in ((xs[0], 0), (xs[-1], 1)))
     sizes = [first, *[x.shape[0] for x in xs[1:]], last]
