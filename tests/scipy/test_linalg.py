@@ -222,7 +222,6 @@ def test_dtypes() -> None:
 
 SMOOTH: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "expm": (lambda m, x: m.expm(x), SQUARE["float64"]),
-    "cholesky": (lambda m, x: m.cholesky(x), DEFINITE["complex128"]),
     "definite": (lambda m, x: m.solve(x, RIGHT["float64"], assume_a="pos"), DEFINITE["float64"]),
     "polar": (lambda m, x: m.polar(x, method="svd")[0], SQUARE["float64"]),
     "companion": (lambda m, x: m.companion(x), V),
