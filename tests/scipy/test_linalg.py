@@ -225,7 +225,6 @@ SMOOTH: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "definite": (lambda m, x: m.solve(x, RIGHT["float64"], assume_a="pos"), DEFINITE["float64"]),
     "polar": (lambda m, x: m.polar(x, method="svd")[0], SQUARE["float64"]),
     "companion": (lambda m, x: m.companion(x), V),
-    "generalized": (lambda m, x: m.eigh(x, x @ x.T + 1, eigvals_only=True), DEFINITE["float64"]),
 }
 
 
