@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 RECORD = "ARRAYPORT_RECORD"  # the file of outcomes, a line of JSON each
 FINISHED = "ARRAYPORT_FINISHED"  # the file of tests not to run again, a line each
@@ -18,6 +19,14 @@ def note(**entry: Any) -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         with Path(os.environ[RECORD]).open("a", encoding="utf-8") as record:
             record.write(json.dumps(entry) + "\n")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """Let drawing take its time: that a machine is busy, or compiles, is no failure."""
+    patient = settings(suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("patient", patient)
+    settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
