@@ -12,7 +12,7 @@ from arrayport.core.errors import ConcretizationTypeError
 from arrayport.core.primitive import Primitive
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops import elementwise, pooling, reductions, structure
-from arrayport.ops.promotion import home_of, lift
+from arrayport.ops.promotion import home_of, lift, settle
 from arrayport.transforms.batching import vmap
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import stage
@@ -147,7 +147,8 @@ def _together(operands: Any, init_values: Any) -> tuple[list[Array], list[Array]
                 f"the initial value of an operand of {x.dtype} must be a scalar of that dtype, not "
                 f"{s.dtype}{list(s.shape)}"
             )
-    return xs, [structure.convert(s, x.dtype) for x, s in zip(xs, starts, strict=True)], tree
+    beside = [settle([x, s])[1] for x, s in zip(xs, starts, strict=True)]
+    return xs, [structure.convert(s, x.dtype) for x, s in zip(xs, beside, strict=True)], tree
 
 
 def _operation(computation: Computation, xs: Sequence[Array], tree: Any) -> Any:

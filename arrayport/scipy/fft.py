@@ -40,8 +40,8 @@ def dct(
 
     >>> import arrayport.numpy as anp
     >>> from arrayport.scipy.fft import dct
-    >>> dct(anp.array([1.0, 1.0, 1.0]), norm="ortho")
-    Array([1.7320508, 0.       , 0.       ], dtype=float32)
+    >>> dct(anp.array([1.0, 1.0, 1.0]), norm="ortho").round(4) + 0.0
+    Array([1.7321, 0.    , 0.    ], dtype=float32)
     """
     return _over("dct", _forward, x, type, None if n is None else (n,), axis, norm)
 
@@ -53,7 +53,7 @@ def idct(
 
     >>> import arrayport.numpy as anp
     >>> from arrayport.scipy.fft import dct, idct
-    >>> idct(dct(anp.array([1.0, 2.0, 4.0])))
+    >>> idct(dct(anp.array([1.0, 2.0, 4.0]))).round(4)
     Array([1., 2., 4.], dtype=float32)
     """
     return _over("idct", _inverse, x, type, None if n is None else (n,), axis, norm)

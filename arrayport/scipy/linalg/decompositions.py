@@ -98,7 +98,7 @@ def eigh(
 
     >>> import arrayport.numpy as anp
     >>> from arrayport.scipy.linalg import eigh
-    >>> eigh(anp.array([[4.0]]), anp.array([[2.0]]), eigvals_only=True)
+    >>> eigh(anp.array([[4.0]]), anp.array([[2.0]]), eigvals_only=True).round(4)
     Array([2.], dtype=float32)
     """
     del overwrite_a, overwrite_b, turbo, check_finite

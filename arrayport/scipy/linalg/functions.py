@@ -223,7 +223,7 @@ def funm(A: Any, func: Callable[[Array], Array], disp: bool = True) -> Any:
 
     >>> import arrayport.numpy as anp
     >>> from arrayport.scipy.linalg import funm
-    >>> funm(anp.array([[0.0, 1.0], [1.0, 0.0]]), anp.square).real
+    >>> funm(anp.array([[0.0, 1.0], [1.0, 0.0]]), anp.square).real.round(4) + 0.0
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
