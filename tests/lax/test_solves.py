@@ -96,9 +96,9 @@ def test_trees_symmetry_and_more() -> None:
 def newton(f: Any, x: Any) -> Any:
     def step(state: Any) -> Any:
         value, slope = ap.jvp(f, (state[0],), (anp.ones_like(state[0]),))
-        return state[0] - value / slope, state[1] + 1
+        return state[0] - value / slope, state[1] + 1.0  # JAX 0.10 wants floats beside a root
 
-    return lax.while_loop(lambda s: abs(f(s[0])) > 1e-13, step, (x, 0))
+    return lax.while_loop(lambda s: abs(f(s[0])) > 1e-13, step, (x, 0.0))
 
 
 def cube_root(a: Any) -> Any:

@@ -135,7 +135,6 @@ def test_what_only_jax_has() -> None:
     x = anp.ones((1, 32, 32))
     axes = (((2,), (2,)), ((0,), (0,)))
     calls = [
-        lambda: nn.scaled_dot_general(x, x, axes, configs=[config] * 3),
         lambda: lax.rng_uniform(0.0, 1.0, (1, 32, 32)),
         lambda: lax.rng_bit_generator(anp.asarray([1, 2, 3, 4], "uint32"), (1, 32, 32))[1],
     ]
@@ -145,6 +144,9 @@ def test_what_only_jax_has() -> None:
         else:
             with pytest.raises(ap.errors.UnsupportedOnBackendError):
                 call()
+    if x.device.backend != "jax":  # of JAX's releases not all compile it for CPUs
+        with pytest.raises(ap.errors.UnsupportedOnBackendError):
+            nn.scaled_dot_general(x, x, axes, configs=[config] * 3)
     assert float(nn.scaled_dot_general(x, x, axes)[0, 0, 0]) == 32
     with pytest.raises(ValueError, match="global_scale"):
         nn.get_scaled_dot_general_config("mxfp4", anp.ones(1))
