@@ -14,7 +14,15 @@ class ArrayportError(Exception):
     """Base of every error that arrayport defines."""
 
 
-class ConcretizationTypeError(ArrayportError, TypeError):
+class JAXTypeError(ArrayportError, TypeError):
+    """Base of the errors about traced values where Python or NumPy need concrete ones."""
+
+
+class JAXIndexError(ArrayportError, IndexError):
+    """Base of the errors about indices that cannot be traced."""
+
+
+class ConcretizationTypeError(JAXTypeError):
     """A concrete value was needed where only a shape and dtype are known (a traced value)."""
 
 
@@ -26,15 +34,15 @@ class TracerIntegerConversionError(ConcretizationTypeError):
     """A traced value was used as a Python integer."""
 
 
-class TracerArrayConversionError(ArrayportError, TypeError):
+class TracerArrayConversionError(JAXTypeError):
     """A traced value was handed to NumPy as an array."""
 
 
-class NonConcreteBooleanIndexError(ArrayportError, IndexError):
+class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced boolean mask was used as an index, which has no static shape."""
 
 
-class UnexpectedTracerError(ArrayportError, RuntimeError):
+class UnexpectedTracerError(JAXTypeError, RuntimeError):
     """A traced value outlived the function that made it."""
 
 

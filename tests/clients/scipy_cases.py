@@ -38,7 +38,6 @@ ASSIGNING = [
     *rows("special", "logsumexp log_softmax", P),
     *rows("stats", "zscore variation", P),
     *rows("stats", "pearsonr mannwhitneyu", V, W),
-    *rows("integrate", "simpson", V),
     *rows("cluster.vq", "whiten", X),
 ]
 

@@ -258,9 +258,11 @@ ROWS = (
     *rows(
         "nn.relu nn.sigmoid nn.softplus nn.silu nn.swish nn.elu nn.gelu nn.leaky_relu nn.selu "
         "nn.log_sigmoid nn.soft_sign nn.celu nn.hard_tanh nn.relu6 nn.hard_sigmoid nn.hard_swish "
-        "nn.squareplus nn.mish nn.identity nn.hard_silu nn.tanh nn.sparse_plus nn.sparse_sigmoid",
+        "nn.squareplus nn.identity nn.hard_silu nn.tanh nn.sparse_plus nn.sparse_sigmoid",
         one(NONZERO),
         ulps=64,
         of_largest=True,
     ),
+    # Its derivative has a root, near which float32 keeps no digits: several numbers share a scale.
+    Row("nn.mish", (case(X(5, domain=NONZERO)),), ulps=64, of_largest=True),
 )
