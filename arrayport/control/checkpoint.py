@@ -82,7 +82,9 @@ def checkpoint(
     numbers, names = resolve_arguments(fun, options, "static")
 
     def own(*args: Any, **kwargs: Any) -> Any:
-        static = {n % len(args): args[n % len(args)] for n in numbers if n < len(args)}
+        static = {
+            n % len(args): args[n % len(args)] for n in numbers if -len(args) <= n < len(args)
+        }
         fixed = {k: v for k, v in kwargs.items() if k in names}
         traced_kwargs = {k: v for k, v in kwargs.items() if k not in names}
         leaves, tree = flatten(

@@ -53,9 +53,9 @@ class NumpyExecutor(Executor):
 
     def plan(self, program: Program) -> None:
         super().plan(program)
-        if llvm.available():
-            effort = COMPILING * (1 + PART * self.size(program))
-            self.warm = int(effort / max(self.price(program), 1))
+        price = self.price(program) if llvm.available() else 0
+        if price:
+            self.warm = int(COMPILING * (1 + PART * self.size(program)) / price)
 
     def price(self, program: Program) -> float:
         """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
