@@ -174,16 +174,16 @@ def _custom_linear_solve(
     maps: list[Traced] = [_map("matvec", matvec, whole, avals, tree)]
     solvers = [_solver("solve", solve, matvec, whole, avals, tree, has_aux)]
     if solve_back is not None:
-        maps.append(_map("matvec", back, whole, avals, tree))
+        maps.append(_map("the transpose of matvec", back, whole, avals, tree))
         solvers.append(_solver("transpose_solve", solve_back, back, whole, avals, tree, has_aux))
     free, programs = share_captures([*maps, *solvers])
-    forward, backward = programs[: len(maps)], programs[len(maps) :]
+    applied, solved = programs[: len(maps)], programs[len(maps) :]
     outs = linear_solve_p.bind(
         *free,
         *rhs,
-        matvec=forward[0],
-        solve=backward[0],
-        transpose=(forward[1], backward[1]) if solve_back is not None else None,
+        matvec=applied[0],
+        solve=solved[0],
+        transpose=(applied[1], solved[1]) if solve_back is not None else None,
         free=len(free),
     )
     return tree_unflatten(solvers[0].out_tree, outs)

@@ -157,9 +157,8 @@ def _unary(op: Callable[[Any], Array], name: str, kinds: str = FLOATING) -> Call
     def function(x: Any, /) -> Array:
         return op(takes(lift(x, None, f"the operand of lax.{name}"), kinds, name))
 
-    return _described(
-        function, name, f"Apply `{name}`, elementwise, to {KINDS[kinds[0]]} and the like."
-    )
+    taken = ", ".join(KINDS[k] for k in kinds)
+    return _described(function, name, f"Apply `{name}`, elementwise, to {taken}.")
 
 
 def _accurate(op: Callable[[Any], Array], name: str, kinds: str = FLOATING) -> Callable[..., Array]:

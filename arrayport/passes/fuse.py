@@ -100,7 +100,6 @@ class Fusion:
     def __init__(self, program: Program, language: Language) -> None:
         self.program = program
         self.forms: dict[Atom, Form] = {}
-        self.spaces: dict[Atom, Shape] = {}
         self.lanes: dict[Atom, Shape] = {}  # extents of the looped axes of the space
         self.folds: dict[Atom, tuple[int, ...]] = {}
         self.costs: dict[Atom, int] = {}
@@ -113,7 +112,6 @@ class Fusion:
             folds = folded_lanes(form)
             space = form.place.atom.shape if folds and isinstance(form, Folded) else out.shape
             self.forms[out] = form
-            self.spaces[out] = space
             self.folds[out] = folds
             self.lanes[out] = tuple(space[i] for i in lanes_of(space))
             unrolled = prod(space) // prod(self.lanes[out])

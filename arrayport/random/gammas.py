@@ -157,7 +157,7 @@ def loggamma(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Draw the logarithm of gamma numbers, finite for the smallest a. Source: as `gamma`.
+    """Draw the logarithm of gamma numbers, finite for the smallest a; the rest is as in `gamma`.
 
     Source: ``jax.random.loggamma``.
     """

@@ -13,7 +13,7 @@ from jax import lax
 Kernel = Callable[..., Any]
 # (a, b, u, v): the parts of the operand and of XLA's answer; gives the parts of the right one.
 Mend = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
-HALF_TURN = np.pi / 2
+QUARTER_TURN = np.pi / 2
 
 
 def by_kind(kinds: str, special: Kernel, usual: Kernel) -> Kernel:
@@ -138,7 +138,7 @@ def _acosh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
     lost, high = _beside(a, b)
     return (
         jnp.where(lost, jnp.where(high, jnp.inf, jnp.nan), u),
-        jnp.where(lost, jnp.where(a == 0, HALF_TURN, jnp.nan), v),
+        jnp.where(lost, jnp.where(a == 0, QUARTER_TURN, jnp.nan), v),
     )
 
 
@@ -146,7 +146,7 @@ def _atanh(a: Any, b: Any, u: Any, v: Any) -> tuple[Any, Any]:
     lost, high = _beside(a, b)
     return (
         jnp.where(lost, jnp.where(high | (a == 0), 0, jnp.nan), u),
-        jnp.where(lost, jnp.where(jnp.isinf(b), HALF_TURN, jnp.nan), v),
+        jnp.where(lost, jnp.where(jnp.isinf(b), QUARTER_TURN, jnp.nan), v),
     )
 
 
