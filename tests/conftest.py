@@ -1,4 +1,8 @@
-"""The backends on which tests run: those of ARRAYPORT_TEST_BACKENDS, else all that are present."""
+"""The backends on which tests run, and how long Hypothesis looks.
+
+Backends: those of ARRAYPORT_TEST_BACKENDS, else all that are present. Examples:
+`--hypothesis-profile=deep` multiplies them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,28 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import arrayport as ap
 
 ASKED = os.environ.get("ARRAYPORT_TEST_BACKENDS", "")
 PRESENT = ["numpy", "cupy-sim", *(["jax"] if find_spec("jax") else [])]
 BACKENDS = [name.strip() for name in ASKED.split(",")] if ASKED else PRESENT
+
+ALWAYS = {
+    "deadline": None,
+    "derandomize": True,
+    "database": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+settings.register_profile("short", max_examples=10, **ALWAYS)
+settings.register_profile("deep", max_examples=100, **ALWAYS)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the short profile, unless the command line names one."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("short")
 
 
 @pytest.fixture(params=BACKENDS)
