@@ -87,5 +87,7 @@ def test_law(law: Callable[[Row, Call], None], row: Row, backend: str, share: fl
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("row", [r for r in ROWS if r.special], ids=lambda row: row.name)
 def test_special_values(row: Row, dtype: str, backend: str) -> None:
+    if row.name in NEWER:
+        pytest.skip(f"JAX before 0.12 has no {row.name}, or another one")
     with ap.use_backend(backend):
         laws.special(row, dtype)

@@ -68,6 +68,7 @@ class Kernel:
         assert self.scalar is not None
         if self.moves:
             return self.scalar(b, *xs, **params)
+        b.contracts = HALVES.isdisjoint(x.dtype for x in xs)
         wide = [b.cast(x, dtypes.float32) if x.dtype in HALVES else x for x in xs]
         return b.cast(self.scalar(b, *wide, **params), out)
 

@@ -126,6 +126,8 @@ class Scalar:
 class Builder(ABC):
     """Emits the code of one element; a printer states the abstract methods."""
 
+    contracts = True  # whether anything may become part of an fma: what is rounded to 16 bits not
+
     @abstractmethod
     def operate(self, name: str, dtype: DType, *xs: Scalar) -> Scalar:
         """One instruction on real numbers, bool or integers, which gives `dtype`.
@@ -182,17 +184,20 @@ class Builder(ABC):
     # ---- arithmetic
 
     def add(self, x: Scalar, y: Scalar, *, contract: bool = False) -> Scalar:
-        """Add; `contract`: may become part of an fma."""
-        return self._each("contracted add" if contract else "add", x, y)
+        """Add; `contract`: may become part of an fma. Of bools one of two is enough."""
+        if x.kind == "b":
+            return x | y
+        return self._each("contracted add" if contract and self.contracts else "add", x, y)
 
     def sub(self, x: Scalar, y: Scalar, *, contract: bool = False) -> Scalar:
         """Subtract; `contract`: may become part of an fma."""
-        return self._each("contracted sub" if contract else "sub", x, y)
+        return self._each("contracted sub" if contract and self.contracts else "sub", x, y)
 
     def mul(self, x: Scalar, y: Scalar, *, contract: bool = False) -> Scalar:
         """Multiply; `contract`: may become part of an fma. Of complex numbers the plain formula."""
         if x.kind != "c":
-            return self.operate("contracted mul" if contract else "mul", x.dtype, x, y)
+            name = "contracted mul" if contract and self.contracts else "mul"
+            return self.operate(name, x.dtype, x, y)
         (a, b), (c, d) = x.code, y.code
         return self.complex(a * c - b * d, a * d + b * c)
 

@@ -270,3 +270,20 @@ def test_what_is_compiled_can_be_read():
     assert "define" in lowered.as_text("llvm")
     assert "segment:" in lowered.as_text("asm")
     assert lowered.as_text("hlo") == lowered.as_text()
+
+
+def test_sums_of_bools_are_whether_one_is_true(agree):
+    t = anp.array([True, False, True])
+    (got, _), _ = agree(lambda a: (a + a, a.at[:2].add(a[1:])), t)
+    np.testing.assert_array_equal(got, [True, False, True])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_operation_of_16_bit_floats_is_rounded(agree, dtype):
+    """A product less itself is 0; 1 + 0.00586 is the next bfloat16; added parts round twice."""
+    rng = np.random.default_rng(0)
+    a, b = (anp.asarray(rng.uniform(1, 3, 200), dtype) for _ in range(2))
+    (got,), _ = agree(lambda a, b, c: a * b - c, a, b, a * b, ulps=0)
+    assert not np.any(got.astype(np.float32))
+    x, v = anp.ones(16, dtype), anp.full(12, 0.0058594, dtype)
+    agree(lambda x, v: x.at[2:14].add(v).at[3:15].add(v), x, v, ulps=0)

@@ -258,7 +258,7 @@ class Values:
                 return self.chosen(place, form)
             case Added():
                 left, right = (self.made(place, part) for part in parts(form))
-                return b.add(left, right)
+                return folded(b, "add", [left, right], atom.dtype)
 
     def chosen(self, place: Place, form: Piecewise) -> Scalar:
         """An element whose place only a run can tell: a branch."""
