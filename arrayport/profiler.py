@@ -90,8 +90,8 @@ def trace(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with ap.profiler.trace(folder):
     ...         _ = anp.sin(anp.ones(3))
-    ...     len(list(pathlib.Path(folder).glob("plugins/profile/*/*.trace.json.gz")))
-    1
+    ...     any(pathlib.Path(folder).glob("plugins/profile/*/*.trace.json.gz"))
+    True
     """
     if log_dir is None:
         raise TypeError("profiler.trace needs log_dir, the folder for what it writes")
