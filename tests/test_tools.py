@@ -281,6 +281,9 @@ def test_live_arrays(x):
     assert any(a is big for a in ap.live_arrays(big.device.platform))
     big.delete()
     assert not any(a is big for a in ap.live_arrays())
+    leaked = []
+    ap.jit(lambda v: leaked.append(v) or v)(x)  # one that stands for a traced value
+    assert not any(a is leaked[0] for a in ap.live_arrays())
 
 
 def test_scopes_change_nothing(x):

@@ -131,10 +131,11 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     """
     found = []
     for x in gc.get_objects():
-        if type(x) is not Array or not hasattr(x, "raw") or x.is_deleted():
+        if type(x) is not Array or not hasattr(x, "raw"):
             continue
         own = backends.by_type(type(x.raw))
-        if own is None or own.concrete(x.raw) is not x.raw:
+        # What is traced comes first: a tracer cannot say whether it is deleted.
+        if own is None or own.concrete(x.raw) is not x.raw or x.is_deleted():
             continue
         if platform in (None, own.name, own.device_of(x.raw).platform):
             found.append(x)
