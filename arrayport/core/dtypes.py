@@ -162,7 +162,7 @@ def default_complex() -> DType:
 
 def is_key(dtype: Any) -> bool:
     """Return whether `dtype` is that of typed random keys, ours or JAX's."""
-    return dtype == key or str(dtype).startswith("key<")
+    return dtype == key if isinstance(dtype, np.dtype) else str(dtype).startswith("key<")
 
 
 def name(dtype: Any) -> str:

@@ -58,7 +58,7 @@ def reduce(
     if out_sharding is not None:
         raise NotImplementedError("reduce takes no out_sharding: constrain what it gives")
     xs, starts, tree = _together(operands, init_values)
-    axes = [range(len(xs[0].shape))[a] for a in dimensions]
+    axes = [structure.axis_of(a, len(xs[0].shape), "dimensions") for a in dimensions]
     if not axes:
         return tree_unflatten(tree, xs)
     found = _operation(computation, xs, tree)

@@ -58,7 +58,7 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Array:
     """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``."""
     x = takes(lift(operand, None, "operand"), NUMERIC, "reduce_sum")
-    return structure.reduce_sum(x, [range(len(x.shape))[a] for a in axes])
+    return structure.reduce_sum(x, [structure.axis_of(a, len(x.shape), "axes") for a in axes])
 
 
 def associative_scan(
@@ -76,7 +76,7 @@ def associative_scan(
     """
     leaves, treedef = tree_flatten(elems)
     xs = [lift(x, home_of(*leaves), "elems") for x in leaves]
-    axis = range(len(xs[0].shape))[axis]
+    axis = structure.axis_of(axis, len(xs[0].shape), "axis")
     step = -1 if reverse else 1
     if len({x.shape[axis] for x in xs}) > 1:
         raise ValueError(f"associative_scan: axis {axis} of the elements differs in extent")

@@ -26,7 +26,7 @@ from arrayport.ops.elementwise import (
 from arrayport.ops.elementwise import sqrt as root
 from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.slices import slice_in_dim
-from arrayport.ops.structure import constant
+from arrayport.ops.structure import axis_of, constant
 from arrayport.scipy.exponentials import log1mexp
 
 __all__ = [
@@ -173,7 +173,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 def glu(x: Any, axis: int = -1) -> Array:
     """Give the first half of an axis times the sigmoid of the second. Source: ``jax.nn.glu``."""
     x = inexact(lift(x, None, "x"))
-    axis = range(len(x.shape))[axis]
+    axis = axis_of(axis, len(x.shape), "axis")
     size = x.shape[axis]
     if size % 2:
         raise ValueError(f"glu needs an even extent, axis {axis} of shape {x.shape} has {size}")

@@ -16,7 +16,7 @@ from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
 from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.promotion import common_shape, promote_dtypes
-from arrayport.ops.structure import convert, reshape, transpose
+from arrayport.ops.structure import axis_of, convert, reshape, transpose
 
 Axes = tuple[int, ...]
 Pair = tuple[Axes, Axes]
@@ -283,8 +283,8 @@ def tensordot(
     m, n = len(x.shape), len(y.shape)
     if isinstance(axes, Sequence) and not isinstance(axes, str):
         first, second = _pairing(axes)
-        cx = tuple(_axis("tensordot", i, m) for i in first)
-        cy = tuple(_axis("tensordot", i, n) for i in second)
+        cx = tuple(axis_of(i, m, "tensordot") for i in first)
+        cy = tuple(axis_of(i, n, "tensordot") for i in second)
         if len(cx) != len(cy):
             raise ValueError(f"tensordot: axes {axes} must list as many axes of a as of b")
     else:
@@ -307,9 +307,3 @@ def _pairing(axes: Sequence[Any]) -> tuple[list[int], list[int]]:
             f"tensordot: axes must be an integer or two sequences of them, not {axes!r}"
         ) from None
     return first, second
-
-
-def _axis(name: str, axis: int, rank: int) -> int:
-    if not -rank <= axis < rank:
-        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {rank} axes")
-    return axis % rank

@@ -17,6 +17,14 @@ from arrayport.core.trace import EVAL, backend_of, is_staging, neutral
 Shape = tuple[int, ...]
 SMALL = 4096  # elements up to which filling is quicker than NumPy's making of a broadcast view
 
+
+def axis_of(axis: int, rank: int, name: str) -> int:
+    """A non-negative axis of an array of that rank; ValueError with the argument's name if none."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {rank} axes")
+    return axis % rank
+
+
 # ---------------------------------------------------------------------------------------- cast
 
 

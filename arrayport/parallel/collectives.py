@@ -26,7 +26,7 @@ from arrayport.ops.collectives import (
 )
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import reduce_max, reduce_min
-from arrayport.ops.structure import convert, move_axis, reduce_sum, reshape
+from arrayport.ops.structure import axis_of, convert, move_axis, reduce_sum, reshape
 from arrayport.transforms.engines import run_on_engine
 
 Pairs = Sequence[tuple[int, int]]
@@ -67,12 +67,6 @@ def _even(groups: Groups, what: str) -> None:
         raise ValueError(f"{what} needs axis_index_groups of one size, not {groups}")
 
 
-def _axis(axis: int, rank: int, name: str) -> int:
-    if not -rank <= axis < rank:
-        raise ValueError(f"{name}={axis} is out of range for {rank} axes")
-    return axis % rank
-
-
 # ---- reductions
 
 
@@ -97,7 +91,7 @@ def _reduced(
         if v.dtype == bool_ and prim is psum_p:
             v = convert(v, int32)
         if places:
-            v = reduce(v, [_axis(n, len(v.shape), "axis_name") for n in places])
+            v = reduce(v, [axis_of(n, len(v.shape), "axis_name") for n in places])
         return prim.bind(v, axes=named, groups=groups) if named else v
 
     return tree_map(leaf, x)
@@ -217,7 +211,7 @@ def _all_gather(
 
     def leaf(v: Any) -> Array:
         v = lift(v, None, "x")
-        place = _axis(axis, len(v.shape) + (not tiled), "axis")
+        place = axis_of(axis, len(v.shape) + (not tiled), "axis")
         out = v
         for name in reversed(names):  # the first axis is the outermost
             extent = count if groups else _size((name,))
@@ -272,7 +266,7 @@ def _psum_scatter(
 
     def leaf(v: Any) -> Array:
         v = lift(v, None, "x")
-        axis = _axis(scatter_dimension, len(v.shape), "scatter_dimension")
+        axis = axis_of(scatter_dimension, len(v.shape), "scatter_dimension")
         _divides(v.shape[axis], count, tiled, "psum_scatter", "scatter_dimension")
         return psum_scatter_p.bind(
             v, axes=(name,), groups=groups, axis=axis, tiled=tiled, count=count
@@ -330,8 +324,8 @@ def _all_to_all(
 
     def leaf(v: Any) -> Array:
         v = lift(v, None, "x")
-        split = _axis(split_axis, len(v.shape), "split_axis")
-        concat = _axis(concat_axis, len(v.shape), "concat_axis")
+        split = axis_of(split_axis, len(v.shape), "split_axis")
+        concat = axis_of(concat_axis, len(v.shape), "concat_axis")
         _divides(v.shape[split], count, tiled, "all_to_all", "split_axis")
         return all_to_all_p.bind(
             v, axes=(name,), groups=groups, split=split, concat=concat, tiled=tiled, count=count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,11 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import EVAL, backend_of, is_staging
+from arrayport.numpy.arguments import shape_of
 from arrayport.ops.promotion import common_shape, from_host, lift
-from arrayport.ops.structure import broadcast_to, convert, full_p
+from arrayport.ops.structure import Shape, broadcast_to, convert, full_p
 
-Shape = tuple[int, ...]
 DType = np.dtype[Any]
-
-
-def shape_of(shape: Any, name: str = "shape") -> Shape:
-    """Give a shape, one integer or several, as a tuple."""
-    found: Shape
-    try:
-        found = (index(shape),)
-    except TypeError:
-        try:
-            found = tuple(index(n) for n in shape)
-        except TypeError:
-            raise TypeError(f"{name} must be concrete integers, not {shape!r}") from None
-    if any(n < 0 for n in found):
-        raise ValueError(f"{name} must not be negative, but is {found}")
-    return found
 
 
 def floating(dtype: Any, name: str) -> DType:
@@ -42,7 +26,7 @@ def floating(dtype: Any, name: str) -> DType:
     return found
 
 
-def whole(dtype: Any, name: str) -> DType:
+def integral(dtype: Any, name: str) -> DType:
     """Give the integer dtype asked for, the default if None."""
     found = dtypes.default_int() if dtype is None else dtypes.canonicalize(dtype)
     if not dtypes.is_integer(found):
@@ -78,13 +62,6 @@ def parameters(
     found = [bound(v, dtype, key) for v in values]
     size = fitting(shape, name, *[v.shape for v in found])
     return size, [broadcast_to(v, size) if v.shape != size else v for v in found]
-
-
-def axis_of(name: str, axis: int, rank: int) -> int:
-    """Give an axis as a number of an existing one."""
-    if not -rank <= axis < rank:
-        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {rank} axes")
-    return axis % rank
 
 
 def no_sharding(out_sharding: Any, name: str) -> None:

@@ -26,9 +26,9 @@ from arrayport.random.arguments import (
     bound,
     fitting,
     floating,
+    integral,
     no_sharding,
     parameters,
-    whole,
 )
 from arrayport.random.keys import one_key
 from arrayport.random.uniforms import uniform
@@ -164,7 +164,7 @@ def poisson(
     if method != "exact":
         raise ValueError(f"poisson: method {method!r} is not available, only 'exact'")
     words = one_key(key, "poisson")
-    found = whole(dtype, "poisson")
+    found = integral(dtype, "poisson")
     _, (rate,) = parameters("poisson", words, shape, dtypes.float32, lam)
     return _poisson(words, rate, found)
 
@@ -249,7 +249,7 @@ def geometric(
     """
     no_sharding(out_sharding, "geometric")
     words = one_key(key, "geometric")
-    found = whole(dtype, "geometric")
+    found = integral(dtype, "geometric")
     chance = inexact(lift(p, backend_of(words), "the probability p"))
     size, (chances,) = parameters("geometric", words, shape, chance.dtype, chance)
     u = uniform(words, size, chance.dtype)

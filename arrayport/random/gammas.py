@@ -11,22 +11,14 @@ from arrayport.control.jit import jit
 from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import abs as magnitude
 from arrayport.ops.elementwise import exp, log, maximum, power, select, sqrt
 from arrayport.ops.reductions import reduce_max
 from arrayport.ops.special import random_gamma_grad
-from arrayport.ops.structure import broadcast_to, full_like, reduce_sum, reshape
-from arrayport.random.arguments import (
-    DType,
-    Shape,
-    bound,
-    fitting,
-    floating,
-    no_sharding,
-    parameters,
-    shape_of,
-)
+from arrayport.ops.structure import Shape, broadcast_to, full_like, reduce_sum, reshape
+from arrayport.random.arguments import DType, bound, fitting, floating, no_sharding, parameters
 from arrayport.random.distributions import exponential
 from arrayport.random.keys import one_key
 from arrayport.random.normals import normal

@@ -8,10 +8,11 @@ from typing import Any, NewType
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
+from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.promotion import lift, scalar
 from arrayport.ops.structure import convert
-from arrayport.random.arguments import DType, shape_of
+from arrayport.random.arguments import DType
 
 __all__ = [
     "Key",

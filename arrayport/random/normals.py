@@ -9,6 +9,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
 from arrayport.numpy import linalg, products
+from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import clamp, exp, nextafter, select, sign, stop_gradient
 from arrayport.ops.elementwise import complex as complex_
@@ -16,7 +17,7 @@ from arrayport.ops.elementwise import sqrt as root_of
 from arrayport.ops.promotion import common_shape, lift, promote_inexact, scalar
 from arrayport.ops.special import erf
 from arrayport.ops.structure import broadcast_to
-from arrayport.random.arguments import bound, fitting, floating, no_sharding, parameters, shape_of
+from arrayport.random.arguments import bound, fitting, floating, no_sharding, parameters
 from arrayport.random.keys import one_key
 from arrayport.random.uniforms import rademacher, uniform
 

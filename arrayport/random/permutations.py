@@ -9,6 +9,7 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
+from arrayport.numpy.arguments import shape_of
 from arrayport.numpy.searching import searchsorted
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import log as logarithm
@@ -17,8 +18,8 @@ from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.reductions import argmax, cumsum
 from arrayport.ops.slices import slice_in_dim, static_slice
 from arrayport.ops.sorting import sort, top_k
-from arrayport.ops.structure import convert, move_axis, reshape
-from arrayport.random.arguments import axis_of, fitting, shape_of
+from arrayport.ops.structure import axis_of, convert, move_axis, reshape
+from arrayport.random.arguments import fitting
 from arrayport.random.distributions import gumbel
 from arrayport.random.keys import one_key
 from arrayport.random.uniforms import randint, uniform
@@ -43,7 +44,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
         except TypeError:
             raise TypeError(f"permutation takes an array or an integer, not {x!r}") from None
     x = lift(x, backend_of(key))
-    axis = axis_of("permutation", axis, len(x.shape))
+    axis = axis_of(axis, len(x.shape), "permutation")
     if independent or len(x.shape) == 1:
         return _shuffled(key, x, axis)
     return take(x, permutation(key, x.shape[axis]), axis)
@@ -73,7 +74,7 @@ def categorical(
     """
     key = one_key(key, "categorical")
     x = lift(logits, backend_of(key), "logits")
-    axis = axis_of("categorical", axis, len(x.shape))
+    axis = axis_of(axis, len(x.shape), "categorical")
     rest = x.shape[:axis] + x.shape[axis + 1 :]
     size = fitting(shape, "categorical", rest)
     count = len(size) - len(rest)
@@ -114,7 +115,7 @@ def choice(
     draws = prod(size)
     population = lift(a, backend_of(key), "the population a")
     whole = not population.shape
-    axis = 0 if whole else axis_of("choice", axis, len(population.shape))
+    axis = 0 if whole else axis_of(axis, len(population.shape), "choice")
     count = index(a) if whole else population.shape[axis]
     if count <= 0 and draws:
         raise ValueError("choice: the population a must not be empty")

@@ -222,3 +222,17 @@ def test_map() -> None:
     for size in (None, 2, 5):
         found = lax.map(lambda v: {"double": 2 * v}, x, batch_size=size)
         np.testing.assert_array_equal(np.asarray(found["double"]), 2 * np.arange(5))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: lax.reduce_sum(x, (3,)),
+        lambda x: lax.reduce(x, 0.0, lax.add, (-4,)),
+        lambda x: ap.nn.glu(x, 2),
+    ],
+    ids=["reduce_sum", "reduce", "glu"],
+)
+def test_an_axis_that_is_none_is_named(call):
+    with pytest.raises(ValueError, match=r"axis -?\d is out of bounds for an array of 2 axes"):
+        call(anp.ones((2, 2)))

@@ -59,7 +59,9 @@ def both(name: str, *args: Any, **options: Any) -> tuple[np.ndarray[Any, Any], A
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.usefixtures("backend")
 def test_closed_forms(name: str) -> None:
-    np.testing.assert_allclose(*both(name, *CLOSED[name]), rtol=2e-5, atol=1e-6)
+    # wald subtracts nearly equal numbers, which brings out JAX's other last bits.
+    rtol = 2e-5 if name == "wald" else 1e-6
+    np.testing.assert_allclose(*both(name, *CLOSED[name]), rtol=rtol, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", REJECTED)

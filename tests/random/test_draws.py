@@ -330,7 +330,11 @@ MISTAKES = {
     "impl": (lambda: random.PRNGKey(0, impl="rbg"), ValueError, "threefry2x32"),
     "fold wide": (lambda: random.fold_in(KEY, 2**32), OverflowError, "uint32"),
     "fold array": (lambda: random.fold_in(KEY, np.arange(3)), TypeError, "vmap"),
-    "shape": (lambda: random.uniform(KEY, (2.5,)), TypeError, "concrete integers"),
+    "shape": (
+        lambda: random.uniform(KEY, (2.5,)),
+        TypeError,
+        "shape must be an integer or a sequence of integers",
+    ),
     "negative": (lambda: random.uniform(KEY, (-1,)), ValueError, "negative"),
     "int uniform": (lambda: random.uniform(KEY, (), "int32"), ValueError, "float dtype"),
     "signed bits": (lambda: random.bits(KEY, (), "int32"), ValueError, "unsigned"),
