@@ -47,16 +47,14 @@ class Policy:
     arguments: tuple[Any, ...] = ()
     named: tuple[tuple[str, Any], ...] = ()
 
-    def __call__(self, prim: Primitive, *_types: Any, **params: Any) -> bool:
+    def __call__(self, prim: Primitive, *types: Any, **params: Any) -> bool:
+        if self.name == "save_from_both_policies":
+            return any(policy(prim, *types, **params) for policy in self.arguments)
         return bool(RULES[self.name](prim, params, self.arguments, dict(self.named)))
 
 
-def _with_batch(params: dict[str, Any]) -> bool:
-    return any(params["batch"])
-
-
-def _either(prim: Primitive, params: dict[str, Any], policies: Any) -> bool:
-    return any(policy(prim, **params) for policy in policies)
+def _plain_dot(prim: Primitive, params: dict[str, Any], *_arguments: Any) -> bool:
+    return prim is dot_general_p and not any(params["batch"])
 
 
 PRODUCTS = (dot_general_p, conv_general_dilated_p)
@@ -66,12 +64,8 @@ RULES: dict[str, Rule] = {
     "everything_saveable": lambda *_: True,
     "nothing_saveable": lambda *_: False,
     "dots_saveable": lambda prim, *_: prim in PRODUCTS,
-    "dots_with_no_batch_dims_saveable": lambda prim, params, *_: (
-        prim is dot_general_p and not _with_batch(params)
-    ),
-    "offload_dot_with_no_batch_dims": lambda prim, params, *_: (
-        prim is dot_general_p and not _with_batch(params)
-    ),
+    "dots_with_no_batch_dims_saveable": _plain_dot,
+    "offload_dot_with_no_batch_dims": _plain_dot,
     "save_anything_except_these_names": lambda prim, params, names, _: (
         prim is not name_p or params["name"] not in names
     ),
@@ -81,7 +75,6 @@ RULES: dict[str, Rule] = {
     "save_only_these_names": lambda prim, params, names, _: (
         prim is name_p and params["name"] in names
     ),
-    "save_from_both_policies": lambda prim, params, policies, _: _either(prim, params, policies),
     "save_and_offload_only_these_names": lambda prim, params, _, named: (
         prim is name_p
         and params["name"]

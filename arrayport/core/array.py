@@ -81,7 +81,10 @@ class Array(Methods):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Element type, a NumPy dtype."""
-        own = self.raw.dtype
+        raw = self.raw
+        if type(raw) is np.ndarray:
+            return raw.dtype
+        own = raw.dtype
         return own if isinstance(own, np.dtype) else dtypes.key  # else JAX's, of typed keys
 
     @property
@@ -402,9 +405,9 @@ def _unwatched(x: Array, use: str) -> Any:
 def home(raw: Any) -> backends.Backend:
     """The backend of a raw value."""
     found = backends.by_type(type(raw))
-    if type(raw) is Deleted:
-        raise raw.error()
     if found is None:
+        if type(raw) is Deleted:
+            raise raw.error()
         raise TypeError(f"{type(raw).__module__}.{type(raw).__name__} is no backend's array")
     return found
 

@@ -48,7 +48,7 @@ def _record(trace: Trace) -> None:
 
 def checked(name: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a transformed function; raise UnexpectedTracerError if a traced value is left over."""
-    Trace.opened = staticmethod(_record)  # type: ignore[assignment]
+    before, Trace.opened = Trace.opened, staticmethod(_record)  # type: ignore[assignment]
     start = len(_traces)
     try:
         out = call(*args, **kwargs)
@@ -58,8 +58,8 @@ def checked(name: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> A
         return out
     finally:
         del _traces[start:]
-        if not start:
-            Trace.opened = None
+        Trace.opened = before
+        if before is None:
             _made.clear()
 
 

@@ -94,9 +94,8 @@ def _scale(name: str, norm: str | None, size: int) -> float:
 
 def _one(name: str, kind: FftType, a: Any, n: int | None, axis: Any, norm: str | None) -> Array:
     if isinstance(axis, Sequence):
-        raise ValueError(  # noqa: TRY004 - as in JAX
-            f"{name} transforms one axis, not {axis!r}: use {name}n"
-        )
+        more = f": use {name}n" if f"{name}n" in __all__ else ": transform one after the other"
+        raise ValueError(f"{name} transforms one axis, not {axis!r}{more}")  # noqa: TRY004 - as in JAX
     s = None if n is None else (n,)
     return _transform(name, kind, a, s, None if axis is None else (axis,), norm)
 

@@ -11,7 +11,7 @@ from arrayport.core.array import Array
 from arrayport.core.dtypes import bool_, int32
 from arrayport.core.primitive import Collective
 from arrayport.core.trace import axis_trace
-from arrayport.core.tree import tree_leaves, tree_map
+from arrayport.core.tree import tree_map
 from arrayport.ops.collectives import (
     Groups,
     all_gather_p,
@@ -128,15 +128,13 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 def _pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     total = _psum(x, axis_name, axis_index_groups=axis_index_groups)
-    if axis_index_groups is None:
-        places = [n for n in _names(axis_name) if isinstance(n, int)]
-        leaves = tree_leaves(x)
-        shape = leaves[0].shape if places and leaves else ()
-        count: Any = _size([n for n in _names(axis_name) if not isinstance(n, int)])
-        count *= prod(shape[n] for n in places)
-    else:
+    if axis_index_groups is not None:
         count = _psum(lift(1), axis_name, axis_index_groups=axis_index_groups)
-    return tree_map(lambda v: v / count, total)
+        return tree_map(lambda v: v / count, total)
+    names = _names(axis_name)
+    places = [n for n in names if isinstance(n, int)]
+    size = _size([n for n in names if not isinstance(n, int)])
+    return tree_map(lambda s, v: s / (size * prod(v.shape[n] for n in places)), total, x)
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:

@@ -85,7 +85,9 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     _check_impl(impl if dtype is None else dtype)
     words, typed = _words(key_bits_array, "wrap_key_data")
     if typed:
-        raise TypeError("wrap_key_data takes the words of keys, not typed keys")
+        raise TypeError(
+            "wrap_key_data takes the words of keys, not typed keys: pass key_data(keys)"
+        )
     return bits_of.random_wrap_p.bind(words)
 
 

@@ -30,8 +30,9 @@ class RegularGridInterpolator:
 
     `points` holds the ascending coordinates of each axis, `values` an array whose first axes are
     the grid's. `method` is "linear" or "nearest". Outside the grid it gives `fill_value`, or where
-    that is None, extrapolates. Raises ValueError for what does not fit, and for `bounds_error`,
-    since values decide at run time. Source: ``jax.scipy.interpolate.RegularGridInterpolator``.
+    that is None, extrapolates. Raises ValueError for what does not fit, NotImplementedError for
+    `bounds_error`, since values decide at run time. Source:
+    ``jax.scipy.interpolate.RegularGridInterpolator``.
 
     >>> import arrayport.numpy as anp
     >>> f = RegularGridInterpolator((anp.arange(3.0),), anp.array([0.0, 1.0, 4.0]))

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-RECORD = "ARRAYPORT_RECORD"  # the file of outcomes, a line of JSON each
-FINISHED = "ARRAYPORT_FINISHED"  # the file of tests not to run again, a line each
+from arrayport_conformance.standard import FINISHED, RECORD
 
 
 def note(**entry: Any) -> None:

@@ -18,8 +18,11 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from arrayport_conformance.recording import FINISHED, RECORD
 from arrayport_conformance.verify import UsageError
+
+# Environment variables by which the plugin in the suite's process is told:
+RECORD = "ARRAYPORT_RECORD"  # the file of outcomes, a line of JSON each
+FINISHED = "ARRAYPORT_FINISHED"  # the file of tests not to run again, a line each
 
 SOURCE = "https://github.com/data-apis/array-api-tests"
 # What a version's namespace is called here; the newest first.

@@ -23,3 +23,9 @@ def loaded(passes: Callable[..., str]) -> set[str]:
 def test_importing_arrayport_leaves_alone(library: str, loaded: set[str]):
     assert "arrayport" in loaded
     assert library not in loaded
+
+
+def test_the_command_needs_no_testing_library(passes: Callable[..., str]):
+    """The README's first line installs neither."""
+    hidden = "import sys; sys.modules.update(pytest=None, hypothesis=None, mpmath=None); "
+    passes("-c", f"{hidden}from arrayport_conformance.cli import main; main(['doctor'])")

@@ -69,9 +69,14 @@ class Arguments:
             return {}
         return {"static_argnums": sorted(self.numbers), "static_argnames": sorted(self.names)}
 
+    def places(self, args: Sequence[Any]) -> set[int]:
+        """The positions of the static ones among these arguments, which may be given by name."""
+        count = len(args)
+        return {n % count for n in self.numbers if -count <= n < count}
+
     def encode(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """Give positional and keyword arguments as JAX sees them."""
-        static = {n % len(args) for n in self.numbers} if args else ()
+        static = self.places(args)
         return (
             [a if i in static else encode(a) for i, a in enumerate(args)],
             {k: v if k in self.names else encode(v) for k, v in kwargs.items()},
@@ -189,7 +194,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
         if not arguments.static:
             args, kwargs = arguments.encode(args, kwargs)
             return decode(saved(*args, **kwargs))
-        static = {n % len(args) for n in arguments.numbers if -len(args) <= n < len(args)}
+        static = arguments.places(args)
         fixed = {k: v for k, v in kwargs.items() if k in arguments.names}
 
         def dynamic(*given: Any, **named: Any) -> Any:

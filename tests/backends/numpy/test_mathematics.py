@@ -379,9 +379,18 @@ def test_complex_special_values(prim, dtype):
     z = plane(dtype, [0.0, -0.0, 1.0, -1.5, 80.0, np.inf, -np.inf, np.nan])
     got, want = compiled(prim, (dtype,))(z), by_numpy(prim, z)
     eps = np.finfo(dtype).eps
-    for g, w in zip(got.view(got.real.dtype), want.view(want.real.dtype), strict=True):
-        if np.isinf(w) or w == 0:  # the sign is free where the other part is NaN
+    parts = (v.view(v.real.dtype).reshape(z.size, -1) for v in (got, want, z))
+    pairs = [
+        (g, w, np.isnan(whole).any() or np.isinf(at).all())
+        for gs, whole, at in zip(*parts, strict=True)
+        for g, w in zip(gs, whole, strict=True)
+    ]
+    # C leaves signs open beside NaN and at two infinities; exp and products where a part is one.
+    loose = prim.name in {"exp", "sin", "sinh"}
+    for g, w, free in pairs:
+        if np.isinf(w) or w == 0:
             assert abs(g) == abs(w)
+            assert free or loose or np.signbit(g) == np.signbit(w)
         else:
             np.testing.assert_allclose(g, w, 8 * eps)
 

@@ -154,7 +154,8 @@ def complex_cosh(b: Builder, z: Scalar) -> Scalar:
     endless = ~(b.abs(y) < inf)
     real = b.select(endless & (b.abs(x) == inf), inf, scale(b, even * cos(b, y), n))
     imag = scale(b, odd * sin(b, y), n)
-    return b.complex(real, b.select(b.isnan(imag) & ((x == 0) | (y == 0)), 0.0, imag))
+    zero = b.copysign(x.like(0.0), x) * b.copysign(x.like(1.0), y)
+    return b.complex(real, b.select(b.isnan(imag) & ((x == 0) | (y == 0)), zero, imag))
 
 
 def complex_sin(b: Builder, z: Scalar) -> Scalar:
