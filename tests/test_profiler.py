@@ -7,6 +7,7 @@ import json
 from itertools import pairwise
 
 import pytest
+from arrayport_backends.numpy import llvm
 
 import arrayport as ap
 import arrayport.numpy as anp
@@ -45,7 +46,7 @@ def test_a_trace_names_what_ran(tmp_path, backend):
     assert any("load" in n for n in names)
     prepare = next(e for e in spans if e["name"] == "prepare")
     assert prepare["args"] == {"size": "1000"}
-    assert sorted(e["args"]["step_num"] for e in spans if e["name"] == "train")[:2]
+    assert {"0", "1"} <= {e["args"]["step_num"] for e in spans if e["name"] == "train"}
     assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in spans)
     if backend == "jax":
         return
@@ -70,7 +71,8 @@ def test_machine_code_is_named(tmp_path, backend):
         for _ in range(3):
             f(x)
     names = {e["name"] for e in read(tmp_path) if e.get("cat") == "kernel"}
-    assert any("fusion" in n for n in names) or {"sin", "mul", "add"} <= names
+    compiled = backend == "numpy" and llvm.available()
+    assert any("fusion" in n for n in names) if compiled else {"sin", "mul", "add"} <= names
     assert list(tmp_path.glob("plugins/profile/*/perfetto_trace.json.gz"))
     before = len(names)
     f(x)  # no profile is taken now

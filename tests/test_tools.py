@@ -115,7 +115,7 @@ LEAKING = {
 
 @pytest.mark.parametrize("name", LEAKING)
 def test_leaks_are_found_and_told(name, x, backend):
-    if (backend, name) == ("jax", "grad"):
+    if (backend, name) == ("jax", "grad") and sys.modules["jax"].__version_info__ < (0, 12):
         pytest.skip("JAX 0.10 does not look at what grad leaves over")
     kept = []
 

@@ -258,7 +258,10 @@ def run(request: Request, record: str = "", junit: str = "") -> Results:
         if found.expected:
             tests = [outcome.test for outcome in found.expected]
             _run(request, root, REBINDING, tests, second, "")
-            again = [Outcome(f"{o.test} (in place)", o.outcome, o.detail) for o in outcomes(second)]
+            seen = outcomes(second)
+            ran = {o.test for o in seen}
+            seen += [Outcome(test, "never ran") for test in tests if test not in ran]
+            again = [Outcome(f"{o.test} (in place)", o.outcome, o.detail) for o in seen]
         for path in (first, second):
             path.unlink(missing_ok=True)
     rest = judged(again, {})
