@@ -173,6 +173,7 @@ class Slow:
         self.library = library
         self.kinds = entry.dtypes
         self.ins = ins
+        self.stored = [(v.shape, v.dtype) for v in entry.stored]
         self.large = [(v.shape, v.dtype) for v in entry.large]
         self.run: Callable[..., list[Any]]
 
