@@ -20,8 +20,8 @@ from arrayport.passes.indices import Axis, Indices, Loaded, Shape, of
 SHORT = 8  # extent up to which an axis is unrolled rather than looped over
 UNROLLED = 16  # elements up to which all short axes together are
 CHEAP = 4  # cost up to which computing again beats storing
-LIMIT = 600  # cost of a nest from which another is begun: compilers are not linear
-HEAVY = 256  # cost from which a value is stored for its own sake
+LIMIT = 1000  # cost of a nest from which another is begun: compilers are not linear
+HEAVY = 400  # cost from which a value is stored for its own sake
 
 
 class Language(Protocol):

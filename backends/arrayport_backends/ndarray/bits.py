@@ -76,7 +76,7 @@ def reduce_precision(lib: Lib, x: Raw, exponent_bits: int, mantissa_bits: int) -
 
 ROWS: Rows = {
     ops.bitcast_p: Kernel(bitcast, moves=True),
-    ops.clz_p: Kernel(clz, scalar=Builder.leading_zeros),
+    ops.clz_p: Kernel(clz, scalar=Builder.leading_zeros, price=4.5),
     ops.mulhi_p: Kernel(mulhi),
     ops.reduce_precision_p: Kernel(reduce_precision, moves=True),
 }

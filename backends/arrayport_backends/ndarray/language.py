@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from arrayport.core import dtypes
+from arrayport.core.primitive import params_key
 from arrayport.core.program import Eqn
 from arrayport.ops import slices, windows
 from arrayport.passes.forms import Folded, Form
 from arrayport.passes.fuse import axes_over, lanes_of
 from arrayport.passes.indices import Indices
+from arrayport_backends.ndarray.costs import instructions, nanoseconds
 from arrayport_backends.ndarray.forms import FORMS, pointwise
 from arrayport_backends.ndarray.kernels import Kernel, Rows
 from arrayport_backends.ndarray.scalars import DTYPES
 
 COVERING = 4  # an update of more than this part of the base goes through all of it
 PARTS = 16  # operands from which joining is left to the library
-MOVES = frozenset({"select", "convert_element_type", "neg", "abs", "real", "imag", "complex"})
-FEW = frozenset({"add", "sub", "mul", "max", "min", "eq", "ne", "lt", "le", "gt", "ge", "square"})
-SOME = frozenset({"div", "sqrt", "rsqrt", "clamp", "floor", "ceil", "round", "sign", "is_finite"})
 UPDATES = frozenset(
     {slices.slice_set_p, slices.slice_add_p, windows.dynamic_update_slice_p, windows.scatter_all_p}
 )
@@ -29,6 +29,7 @@ class KernelLanguage:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
+        self.costs: dict[Any, int] = {}
 
     def row(self, eqn: Eqn) -> Kernel:
         """The row of an elementwise equation."""
@@ -67,10 +68,17 @@ class KernelLanguage:
         """Give the instructions an element takes, roughly."""
         if eqn.prim in FORMS:
             return 1 if eqn.prim.name.startswith("reduce") else 0
-        name = eqn.prim.name
-        if name in MOVES or name in FEW:
-            return 1
-        return 4 if name in SOME else 20
+        ins, (out,) = tuple([a.dtype for a in eqn.ins]), eqn.outs
+        key = (eqn.prim, ins, out.dtype, params_key(eqn.params))
+        found = self.costs.get(key)
+        if found is None:
+            found = instructions(self.row(eqn), ins, out.dtype, eqn.params)
+            self.costs[key] = found
+        return found
+
+    def price(self, eqn: Eqn) -> float:
+        """Give the nanoseconds that the library takes for an element, roughly."""
+        return nanoseconds(self.row(eqn), [a.dtype for a in eqn.ins], eqn.outs[0].dtype)
 
 
 def _covers(eqn: Eqn) -> bool:

@@ -285,6 +285,6 @@ ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32),
     random_wrap_p: Kernel(random_wrap, view=True),
     random_unwrap_p: Kernel(random_unwrap, view=True),
-    fma_p: Kernel(fma, scalar=Builder.fma, kinds="f"),
-    quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f"),
+    fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=16),
+    quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f", price=27),
 }

@@ -14,9 +14,13 @@ from arrayport_backends.ndarray.scalars import Scalar
 Raw = Any
 
 
-def special(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
+def special(
+    name: str, scalar: Callable[..., Scalar] | None = None, price: float = Kernel.price
+) -> Kernel:
     """A row for a function of the library's special module."""
-    return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs), scalar=scalar, kinds="f")
+    return Kernel(
+        lambda lib, *xs: getattr(lib.special, name)(*xs), scalar=scalar, kinds="f", price=price
+    )
 
 
 def part(name: str, i: int) -> Kernel:
@@ -24,10 +28,15 @@ def part(name: str, i: int) -> Kernel:
     return Kernel(lambda lib, *xs: getattr(lib.special, name)(*xs)[i])
 
 
-def odd(name: str, scalar: Callable[..., Scalar] | None = None) -> Kernel:
+def odd(
+    name: str, scalar: Callable[..., Scalar] | None = None, price: float = Kernel.price
+) -> Kernel:
     """A row for an odd function, whose library's own loses the sign of zero."""
     return Kernel(
-        lambda lib, x: lib.xp.copysign(getattr(lib.special, name)(x), x), scalar=scalar, kinds="f"
+        lambda lib, x: lib.xp.copysign(getattr(lib.special, name)(x), x),
+        scalar=scalar,
+        kinds="f",
+        price=price,
     )
 
 
@@ -63,9 +72,9 @@ def logit(lib: Lib, x: Raw) -> Raw:
 
 
 ROWS: Rows = {
-    ops.erf_p: special("erf", errors.erf),
-    ops.erfc_p: special("erfc", errors.erfc),
-    ops.erf_inv_p: odd("erfinv", errors.erf_inv),
+    ops.erf_p: special("erf", errors.erf, price=4),
+    ops.erfc_p: special("erfc", errors.erfc, price=5),
+    ops.erf_inv_p: odd("erfinv", errors.erf_inv, price=13),
     ops.erfc_inv_p: special("erfcinv"),
     ops.erfcx_p: special("erfcx"),
     ops.dawsn_p: special("dawsn"),
@@ -73,8 +82,8 @@ ROWS: Rows = {
     ops.ndtri_p: special("ndtri"),
     ops.log_ndtr_p: special("log_ndtr"),
     ops.owens_t_p: special("owens_t"),
-    ops.lgamma_p: Kernel(lgamma, scalar=gammas.lgamma),
-    ops.digamma_p: special("digamma", gammas.digamma),
+    ops.lgamma_p: Kernel(lgamma, scalar=gammas.lgamma, price=15),
+    ops.digamma_p: special("digamma", gammas.digamma, price=9),
     ops.polygamma_p: Kernel(polygamma),
     ops.zeta_p: special("zeta"),
     ops.gamma_p: special("gamma"),
@@ -102,8 +111,8 @@ ROWS: Rows = {
     ops.bessel_j_p: Kernel(bessel_j),
     ops.hyp1f1_p: special("hyp1f1"),
     ops.hyp2f1_p: special("hyp2f1"),
-    ops.entr_p: special("entr", logarithms.entropy),
+    ops.entr_p: special("entr", logarithms.entropy, price=6.5),
     ops.logit_p: Kernel(logit),
-    ops.xlogy_p: special("xlogy", logarithms.xlogy),
-    ops.xlog1py_p: special("xlog1py", logarithms.xlog1py),
+    ops.xlogy_p: special("xlogy", logarithms.xlogy, price=6.5),
+    ops.xlog1py_p: special("xlog1py", logarithms.xlog1py, price=6.5),
 }

@@ -29,12 +29,13 @@ from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.objects import assembled
 
-# What interpreting costs, in nanoseconds, and what compiling does: a Program is compiled when its
-# runs so far have cost as much, so that at worst both are paid once.
-CALL = 1_000
-INSTRUCTION = 0.3
+# A Program is compiled when its runs so far have cost a part of what compiling it will: who jits
+# a function means to call it often. Both are estimates, in nanoseconds, and no clock is read, so
+# that the same script always gives the same digits.
+PATIENCE = 0.25
+CALL = 1_000  # of an interpreted equation
 COMPILING = 10_000_000
-PART = 0.05  # of that, for every instruction
+INSTRUCTION = 0.02  # of that
 
 HELD: Mapping[Primitive, str] = {
     jit_p: "program",
@@ -55,7 +56,7 @@ class NumpyExecutor(Executor):
         super().plan(program)
         price = self.price(program) if llvm.available() else 0
         if price:
-            self.warm = int(COMPILING * (1 + PART * self.size(program)) / price)
+            self.warm = int(PATIENCE * COMPILING * (1 + INSTRUCTION * self.size(program)) / price)
 
     def price(self, program: Program) -> float:
         """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
@@ -63,7 +64,7 @@ class NumpyExecutor(Executor):
         for eqn in program.eqns:
             if self.language.fusable(eqn):
                 size = max(prod(a.shape) for a in (*eqn.ins, *eqn.outs))
-                total += CALL + INSTRUCTION * size * max(self.language.cost(eqn), 1)
+                total += CALL + size * self.language.price(eqn)
             for inner in inner_programs(eqn.params):
                 total += self.price(inner) * eqn.params.get("length", 1)
         return total
