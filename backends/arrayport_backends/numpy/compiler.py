@@ -28,6 +28,7 @@ from arrayport_backends.numpy.codegen.segments import Translation, Unit, code_of
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.objects import assembled
+from arrayport_backends.numpy.workers import SHARE, share
 
 # A Program is compiled when its runs so far have cost a part of what compiling it will: who jits
 # a function means to call it often. Both are estimates, in nanoseconds, and no clock is read, so
@@ -151,7 +152,8 @@ def segment_equation(group: Group, code: Code, t: Translation) -> Eqn:
     """An equation that runs units as one function."""
     segment = t.segment(group.units, code, group.wanted)
     entry = Entry(t.module, segment)
-    library = llvm.load(assembled(str(t.module)), ("entry", "segment", "table"))
+    known = {SHARE: share()} if SHARE in t.module.globals else {}
+    library = llvm.load(assembled(str(t.module)), ("entry", "segment", "table"), known)
     run = builtin(library, entry, [a.dtype for a in segment.reads])
     eqns = [
         eqn

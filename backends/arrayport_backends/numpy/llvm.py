@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -415,9 +416,16 @@ def assemble(text: str) -> bytes:
     return bytes(machine().emit_object(optimised(text)))
 
 
-def load(code: bytes, names: Iterable[str]) -> Library:
-    """Bring an object file's bytes into memory; `names`: the functions to be found."""
+def load(
+    code: bytes, names: Iterable[str], known: Mapping[str, int] = MappingProxyType({})
+) -> Library:
+    """Bring an object file's bytes into memory.
+
+    `names`: the functions to be found; `known`: where functions are that it calls.
+    """
     builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name, address in known.items():
+        builder.import_symbol(name, address)
     for name in names:
         builder.export_symbol(name)
     return Library(builder.link(_linker(), f"library{next(_libraries)}"))

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from arrayport_backends.ndarray.executor import Compiled
 from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy.codegen import sharing
 from arrayport_backends.numpy.codegen.entry import Slow
 
 import arrayport as ap
@@ -34,6 +35,7 @@ pytestmark = [
 COUNT, _, FIRST = os.environ.get("ARRAYPORT_TEST_PROGRAMS", "40").partition(":")
 SEEDS = range(int(FIRST or 0), int(FIRST or 0) + int(COUNT))
 GUARDED = 5  # one in so many runs between pages that may not be touched
+SHARED = 3  # one in so many shares every loop among threads
 
 SHAPES = ((), (3,), (40,), (40, 3), (3, 40), (20, 30), (1, 40), (4, 20, 3), (1100,), (2, 600))
 LARGEST = 20_000  # elements
@@ -259,7 +261,10 @@ def agreed(seed: int, program: Program, raws: Sequence[np.ndarray], got: Sequenc
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_programs(seed: int) -> None:
+def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % SHARED == 0:
+        monkeypatch.setattr(sharing, "GRAIN", 0)
+        monkeypatch.setattr(sharing, "PIECE", 1)
     with ap.config.override("enable_x64", True):
         program, raws = composed(seed)
         executor = get("numpy").compile(program)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -15,15 +16,21 @@ from arrayport_backends.numpy.llvm import LLVMBuilder, ir
 LINE = 64  # bytes of a line of the cache, to which memory of our own is aligned
 
 
+@dataclass(frozen=True)
+class End:
+    """An end of a range that only a run knows, and the greatest that it can be."""
+
+    code: Any
+    most: int
+
+
 class Emitter:
     """Emits a function of pointers."""
 
     def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
         """Start."""
         args = [ir.PointerType()] * pointers + [ir.IntType(WORD)] * numbers
-        kind = ir.FunctionType(ir.VoidType(), args)
-        self.function = ir.Function(module, kind, name)
-        self.function.linkage = "internal"
+        self.function = internal(module, name, ir.FunctionType(ir.VoidType(), args))
         self.function.attributes.add("nounwind")
         self.entry = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.start = self.function.append_basic_block("start")
@@ -36,25 +43,20 @@ class Emitter:
         self.entry.branch(self.start)
 
     @contextmanager
-    def loop(self, low: int, end: int) -> Iterator[Index]:
-        """A loop, or nothing but its body if that runs once."""
-        if end - low == 1:
+    def loop(self, low: int, end: int | End) -> Iterator[Index]:
+        """A loop that is never empty, or nothing but its body if that runs once."""
+        if end == low + 1:
             with self.values.scope():
                 yield Index(low)
             return
         word = ir.IntType(WORD)
-        with self.counting(word(low), word(end), Axis(end, low)) as index:
+        end = End(word(end), end) if isinstance(end, int) else end
+        with self.counting(word(low), end.code, Axis(end.most, low)) as index:
             yield index
 
     @contextmanager
-    def between(self, low: Any, end: Any, count: int) -> Iterator[Index]:
-        """A loop over a part, never empty, of a range that begins at 0."""
-        with self.counting(low, end, Axis(count)) as index:
-            yield index
-
-    @contextmanager
-    def counting(self, low: Any, end: Any, axis: Axis) -> Iterator[Index]:
-        """A loop."""
+    def counting(self, low: Any, end: Any, axis: Axis, step: int = 1) -> Iterator[Index]:
+        """A loop over a part, never empty, of an axis."""
         b, word = self.b.ir, ir.IntType(WORD)
         before, block = b.block, self.function.append_basic_block("loop")
         b.branch(block)
@@ -64,11 +66,19 @@ class Emitter:
         self.values.axes[axis] = counter
         with self.values.scope():
             yield of(axis)
-        following = b.add(counter, word(1), flags=("nuw", "nsw"))
+        following = b.add(counter, word(step), flags=("nuw", "nsw"))
         counter.add_incoming(following, b.block)
         after = self.function.append_basic_block("after")
-        b.cbranch(b.icmp_signed("==", following, end), after, block)
+        done = "==" if step == 1 else ">="
+        b.cbranch(b.icmp_signed(done, following, end), after, block)
         b.position_at_end(after)
+
+
+def internal(module: Any, name: str, kind: Any) -> Any:
+    """A function that only its module knows."""
+    function = ir.Function(module, kind, module.get_unique_name(name))
+    function.linkage = "internal"
+    return function
 
 
 def room(b: Any, kind: Any, count: int, align: int = 0) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
@@ -12,17 +13,19 @@ from arrayport.core import dtypes
 from arrayport.core.program import Eqn, Var
 from arrayport.passes.forms import Folded, Place
 from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
-from arrayport.passes.indices import Axis, Index, Indices, Shape, flat, of
+from arrayport.passes.indices import ZERO, Axis, Index, Indices, Shape, flat, of
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
-from arrayport_backends.numpy.codegen.emitters import Emitter, room
-from arrayport_backends.numpy.codegen.values import COMBINE, Body, Code, Survey, folded
+from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, End, room, shifted
+from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code, Survey, folded
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
 PIECES = 27  # copies of the body, one for each way its choices can fall
 RUN = 1024  # elements that are added up before the sum is settled
 ROWS = 64  # rows, when columns are added up
 COLUMNS = 512  # columns that are added up at once
+STATES = 3  # numbers of a sum's state, at most
+STATE = 16  # bytes of each, at most
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,11 @@ def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
 class NestEmitter(Emitter):
     """Emits one nest as a function of the pointers to what it reads and then what it stores.
 
-    If `ranged` it takes a range of its first lane as well.
+    Given a lane it takes a range of that as well; where it folds that lane, it leaves the sums as
+    they then are, at one more pointer, for another function to put together.
     """
+
+    scratch = 0
 
     def __init__(self, module: Any, nest: Nest, code: Code) -> None:
         self.module = module
@@ -111,15 +117,59 @@ class NestEmitter(Emitter):
         firsts = [(v.shape, lanes_of(v.shape)[:1]) for v in self.nest.stored]
         return all(first and prod(shape[: first[0]]) == 1 for shape, first in firsts)
 
-    def build(self, *, ranged: bool = False) -> Any:
+    @property
+    def stores(self) -> Sequence[Var]:
+        """What is stored."""
+        return self.nest.stored
+
+    @property
+    def cost(self) -> float:
+        """The instructions of all of it."""
+        return self.nest.cost * prod(self.nest.lanes)
+
+    @property
+    def lane(self) -> int | None:
+        """The lane of which ranges can be computed apart; a nest of one element has none."""
+        lanes = range(len(self.nest.lanes))
+        return next((k for k in lanes if k not in self.nest.reduced), 0 if lanes else None)
+
+    @property
+    def extent(self) -> int:
+        """The extent of that lane."""
+        return 1 if self.lane is None else self.nest.lanes[self.lane]
+
+    @property
+    def unit(self) -> int:
+        """What of that lane stays together."""
+        last, folds = len(self.nest.lanes) - 1, self.nest.reduced
+        if self.lane != last:
+            return 1
+        if not folds:
+            return LINE
+        return RUN if last in folds else COLUMNS
+
+    @property
+    def each(self) -> int:
+        """The bytes of what a range of that lane leaves, if the sums run over it."""
+        if self.lane not in self.nest.reduced:
+            return 0
+        return STATES * STATE * len(self.groups(dict.fromkeys(self.nest.reduced, ZERO)))
+
+    def groups(self, lanes: dict[int, Index]) -> list[tuple[Target, Indices]]:
+        """The reductions, and of each the elements of its answer, at an index of the lanes."""
+        at = [lanes[k] for k in sorted(lanes)]
+        return [(t, own) for t in self.folds for own in t.groups(at)]
+
+    def build(self, lane: int | None = None) -> Any:
         """The function."""
-        pointers = [*self.reads, *self.nest.stored]
-        name = self.module.get_unique_name("nest")
-        self.begin(self.module, name, self.body, len(pointers), 2 if ranged else 0)
+        pointers = len(self.reads) + len(self.nest.stored)
+        partial = lane in self.nest.reduced
+        self.begin(self.module, "nest", self.body, pointers + partial, 0 if lane is None else 2)
         args = self.function.args
-        for arg in args[: len(pointers)]:
+        for arg in args[: pointers + partial]:
             arg.add_attribute("noalias")
-        self.range = args[len(pointers) :]
+        self.split, self.range = lane, args[pointers + partial :]
+        self.left = args[pointers] if partial else None
         self.function.attributes.add("noinline" if self.nest.lanes else "alwaysinline")
         self.outputs = dict(zip(self.nest.stored, args[len(self.reads) :], strict=False))
         self.body.buffers.update(zip(self.reads, args, strict=False))
@@ -142,18 +192,34 @@ class NestEmitter(Emitter):
             yield lanes
             return
         first, *rest = order
-        if first == 0 and self.range:
-            start, end = self.range
-            with self.between(start, end, self.nest.lanes[0]) as index:
-                yield from self.over(rest, {**lanes, first: index})
-            return
         for low, high in self.ranges[first]:
-            with self.loop(low, high) as index:
+            part = self.part if first == self.split else self.loop
+            with part(low, high) as index:
                 yield from self.over(rest, {**lanes, first: index})
 
-    def runs(self, lane: int, size: int) -> Iterator[tuple[Index, int, int]]:
+    @contextmanager
+    def part(self, low: int, high: int, step: int = 1) -> Iterator[Index]:
+        """A loop over what the range that is given has of this one, which may be nothing."""
+        b, word = self.b.ir, ir.IntType(WORD)
+        start, end = self.range
+        first = b.select(b.icmp_signed("<", start, word(low)), word(low), start)
+        self.stop = b.select(b.icmp_signed("<", end, word(high)), end, word(high))
+        with (
+            b.if_then(b.icmp_signed("<", first, self.stop)),
+            self.counting(first, self.stop, Axis(high, low), step) as index,
+        ):
+            yield index
+
+    def runs(self, lane: int, size: int) -> Iterator[tuple[Index, int, int | End]]:
         """Loops over runs of a lane: where each begins, and the range that it counts from there."""
         for low, end in self.ranges[lane]:
+            if lane == self.split:
+                with self.part(low, end, size) as first:
+                    b, word = self.b.ir, ir.IntType(WORD)
+                    rest = b.sub(self.stop, self.values.code(first))
+                    more = b.icmp_signed("<", word(size), rest)
+                    yield first, 0, End(b.select(more, word(size), rest), size)
+                continue
             count = (end - low) // size if end - low > size else 0
             if count:
                 with self.loop(0, count) as number:
@@ -199,33 +265,53 @@ class NestEmitter(Emitter):
     def fold_rows(self, outer: dict[int, Index]) -> None:
         """Reductions whose innermost lane is folded: their sums are in registers."""
         *before, last = self.nest.reduced
-        zero = {**outer, **dict.fromkeys(self.nest.reduced, Index())}
-        groups = [(t, own) for t in self.folds for own in t.groups([zero[k] for k in sorted(zero)])]
+        groups = self.groups({**outer, **dict.fromkeys(self.nest.reduced, ZERO)})
         sums = [Sum(self, t, 1) for t, _ in groups]
         for s in sums:
-            s.begin(Index())
+            s.begin(ZERO)
         for found in self.over(before, outer):
             for start, low, end in self.runs(last, RUN):
                 for s in sums:
-                    s.begin_run(Index())
+                    s.begin_run(ZERO)
                 with self.loop(low, end) as index:
-                    self.gather(sums, {**found, last: start + index}, Index())
+                    self.gather(sums, {**found, last: start + index}, ZERO)
                 for s in sums:
-                    s.settle(Index())
+                    s.settle(ZERO)
+        for k, (s, (t, own)) in enumerate(zip(sums, groups, strict=True)):
+            if self.left is None:
+                self.write(t, own, s.result(ZERO))
+            else:
+                s.leave(shifted(self.b.ir, self.left, k * STATES * STATE))
+
+    def build_ranged(self) -> Any:
+        """The function with a range of its lane."""
+        return self.build(self.lane)
+
+    def build_joining(self, pieces: int) -> Any:
+        """The function of the pointers to what is stored, and to what ranges left of the sums."""
+        self.begin(self.module, "joining", self.body, len(self.nest.stored) + 1)
+        *outs, left = self.function.args
+        self.outputs = dict(zip(self.nest.stored, outs, strict=True))
+        groups = self.groups(dict.fromkeys(self.nest.reduced, ZERO))
+        sums = [Sum(self, t, 1) for t, _ in groups]
+        for s in sums:
+            s.begin(ZERO)
+        with self.loop(0, pieces) as piece:
+            start = self.values.code(piece * self.each)
+            for k, s in enumerate(sums):
+                s.join(shifted(self.b.ir, shifted(self.b.ir, left, start), k * STATES * STATE))
         for s, (t, own) in zip(sums, groups, strict=True):
-            self.write(t, own, s.result(Index()))
+            self.write(t, own, s.result(ZERO))
+        self.end()
+        return self.function
 
     def fold_columns(self, outer: dict[int, Index], column: int) -> None:
         """Reductions that leave the innermost lane: their sums are rows, a block at a time."""
         *before, last = self.nest.reduced
         width = min(COLUMNS, self.nest.lanes[column])
         for first, from_, to in self.runs(column, COLUMNS):
-            zero = {**outer, **dict.fromkeys((*self.nest.reduced, column), Index())}
-            sums = [
-                Sum(self, t, width)
-                for t in self.folds
-                for _ in t.groups([zero[k] for k in sorted(zero)])
-            ]
+            zero = {**outer, **dict.fromkeys((*self.nest.reduced, column), ZERO)}
+            sums = [Sum(self, t, width) for t, _ in self.groups(zero)]
             with self.loop(from_, to) as index:
                 for s in sums:
                     s.begin(index + -from_)
@@ -241,11 +327,8 @@ class NestEmitter(Emitter):
                         for s in sums:
                             s.settle(index + -from_)
             with self.loop(from_, to) as index:
-                at = {**zero, column: first + index}
-                owns = [
-                    (t, own) for t in self.folds for own in t.groups([at[k] for k in sorted(at)])
-                ]
-                for s, (t, own) in zip(sums, owns, strict=True):
+                groups = self.groups({**zero, column: first + index})
+                for s, (t, own) in zip(sums, groups, strict=True):
                     self.write(t, own, s.result(index + -from_))
 
     def gather(self, sums: list[Sum], lanes: dict[int, Index], place: Index) -> None:
@@ -347,6 +430,25 @@ class Sum:
         back = new - total
         self.put("lost", place, self.read("lost", place) + ((total - (new - back)) + (run - back)))
         self.put("total", place, new)
+
+    def leave(self, pointer: Any) -> None:
+        """Store the state."""
+        for i, state in enumerate(self.states):
+            self.nest.b.store(shifted(self.nest.b.ir, pointer, i * STATE), self.read(state, ZERO))
+
+    def join(self, pointer: Any) -> None:
+        """Combine with a state that was left."""
+        b = self.nest.b
+        left = {
+            state: b.load(shifted(b.ir, pointer, i * STATE), self.dtype)
+            for i, state in enumerate(self.states)
+        }
+        if not self.exact:
+            self.add(left["run"], ZERO)
+            return
+        self.put("run", ZERO, left["total"])
+        self.settle(ZERO)
+        self.put("lost", ZERO, self.read("lost", ZERO) + left["lost"])
 
     def result(self, place: Index) -> Scalar:
         """The reduction; a sum that is not finite has lost nothing that counts."""

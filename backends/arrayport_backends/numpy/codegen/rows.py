@@ -8,7 +8,7 @@ from typing import Any
 
 from arrayport.core.program import Atom, Eqn
 from arrayport.passes.fuse import lanes_of
-from arrayport_backends.numpy.codegen.emitters import LINE, nbytes, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, internal, nbytes, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
@@ -42,57 +42,82 @@ def together(group: list[NestEmitter], one: NestEmitter) -> bool:
     """Whether a nest can take turns with others, row by row."""
     if not (group[0].by_rows and one.by_rows and group[0].nest.lanes[0] == one.nest.lanes[0]):
         return False
-    made = {v for maker in group for v in maker.nest.stored}
+    made = {v for maker in group for v in maker.stores}
     return made & set(one.reads) <= one.local
 
 
 def touched(group: Sequence[NestEmitter]) -> list[Atom]:
     """The values of which every row is read or stored."""
     count = group[0].nest.lanes[0]
-    found = dict.fromkeys(a for m in group for a in (*m.reads, *m.nest.stored))
+    found = dict.fromkeys(a for m in group for a in (*m.reads, *m.stores))
     return [a for a in found if (lanes := lanes_of(a.shape)) and a.shape[lanes[0]] == count]
 
 
 class Rows:
     """The turns of a group of nests; values that only they need have room for one turn's rows."""
 
-    def __init__(self, group: Sequence[NestEmitter], needed: AbstractSet[Atom]) -> None:
+    lane = 0
+
+    def __init__(
+        self, module: Any, group: Sequence[NestEmitter], needed: AbstractSet[Atom]
+    ) -> None:
+        self.module = module
         self.group = group
-        self.count = group[0].nest.lanes[0]
-        made = dict.fromkeys(v for m in group for v in m.nest.stored)
+        self.extent = group[0].extent
+        self.cost = sum(m.cost for m in group)
+        made = dict.fromkeys(v for m in group for v in m.stores)
         self.reads = list(dict.fromkeys(a for m in group for a in m.reads if a not in made))
         self.stores = [v for v in made if v in needed]
         self.between = [v for v in made if v not in needed]
-        row = sum(nbytes(a) for a in touched(group)) // self.count
-        self.turn = min(max(TURN // max(row, 1), 1), self.count)
+        row = sum(nbytes(a) for a in touched(group)) // self.extent
+        self.unit = min(max(TURN // max(row, 1), 1), self.extent)
         self.offsets = []
         self.scratch = 0
         for v in self.between:
             self.offsets.append(self.scratch)
-            self.scratch += -(-nbytes(v) // self.count * self.turn // LINE) * LINE
+            self.scratch += -(-nbytes(v) // self.extent * self.unit // LINE) * LINE
 
-    def emit(self, function: Any, b: Any) -> None:
-        """The loop over turns, in a function of pointers to what is read, stored, and scratch."""
-        word = ir.IntType(WORD)
-        pointers: dict[Atom, Any] = dict(
-            zip([*self.reads, *self.stores], function.args, strict=False)
-        )
-        functions = [m.build(ranged=True) for m in self.group]
+    @property
+    def each(self) -> int:
+        """The bytes of scratch that a range needs."""
+        return self.scratch
+
+    def build_ranged(self) -> Any:
+        """The function of pointers to what is read, stored, and scratch, and of a range of rows."""
+        word, pointer = ir.IntType(WORD), ir.PointerType()
+        functions = [m.build_ranged() for m in self.group]
+        count = len(self.reads) + len(self.stores) + (self.scratch > 0)
+        kind = ir.FunctionType(ir.VoidType(), [pointer] * count + [word] * 2)
+        function = internal(self.module, "rows", kind)
+        b = ir.IRBuilder(function.append_basic_block("entry"))
+        *given, first, stop = function.args
+        pointers: dict[Atom, Any] = dict(zip([*self.reads, *self.stores], given, strict=False))
         before, block = b.block, function.append_basic_block("turn")
         b.branch(block)
         b.position_at_end(block)
         start = b.phi(word)
-        start.add_incoming(word(0), before)
-        following = b.add(start, word(self.turn))
-        more = b.icmp_signed("<", following, word(self.count))
-        end = b.select(more, following, word(self.count))
+        start.add_incoming(first, before)
+        following = b.add(start, word(self.unit))
+        more = b.icmp_signed("<", following, stop)
+        end = b.select(more, following, stop)
         for v, offset in zip(self.between, self.offsets, strict=True):
-            back = b.mul(start, word(-nbytes(v) // self.count))
-            pointers[v] = shifted(b, shifted(b, function.args[-1], offset), back)
+            back = b.mul(start, word(-nbytes(v) // self.extent))
+            pointers[v] = shifted(b, shifted(b, given[-1], offset), back)
         for m, nest in zip(self.group, functions, strict=True):
-            b.call(nest, [*[pointers[a] for a in (*m.reads, *m.nest.stored)], start, end])
+            b.call(nest, [*[pointers[a] for a in (*m.reads, *m.stores)], start, end])
         start.add_incoming(following, block)
         after = function.append_basic_block("after")
         b.cbranch(more, block, after)
         b.position_at_end(after)
         b.ret_void()
+        return function
+
+    def build(self) -> Any:
+        """The same of all rows, without a range."""
+        ranged, word = self.build_ranged(), ir.IntType(WORD)
+        kind = ir.FunctionType(ir.VoidType(), [a.type for a in ranged.args[:-2]])
+        function = internal(self.module, "all", kind)
+        b = ir.IRBuilder(function.append_basic_block("entry"))
+        b.call(ranged, [*function.args, word(0), word(self.extent)])
+        b.ret_void()
+        return function

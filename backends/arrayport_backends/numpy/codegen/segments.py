@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from arrayport.core.primitive import Primitive
@@ -14,9 +13,10 @@ from arrayport.passes.fuse import Nest, fuse
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import DTYPES
 from arrayport_backends.ndarray.writes import WRITES, combines
-from arrayport_backends.numpy.codegen.emitters import LINE, nbytes, room, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, internal, nbytes, room, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.rows import Rows, grouped
+from arrayport_backends.numpy.codegen.sharing import piece, shared
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 
@@ -89,8 +89,7 @@ class Translation:
     def function(self, what: str, count: int) -> tuple[Any, Any]:
         """A function of some pointers, and what builds it."""
         kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * count)
-        function = ir.Function(self.module, kind, self.name(what))
-        function.linkage = "internal"
+        function = internal(self.module, what, kind)
         return function, ir.IRBuilder(function.append_basic_block("entry"))
 
     def parts(self, units: Sequence[Unit], code: Code, wanted: AbstractSet[Atom]) -> list[Part]:
@@ -109,15 +108,12 @@ class Translation:
 
     def nests(self, group: Sequence[NestEmitter], needed: AbstractSet[Atom]) -> Part:
         """Nests that go through the same rows as one function; a single one is its own."""
-        cost = sum(m.nest.cost * prod(m.nest.lanes) for m in group)
-        if len(group) == 1:
-            (one,) = group
-            return Part(one.build(), one.reads, one.nest.stored, 0, cost)
-        rows = Rows(group, needed)
-        count = len(rows.reads) + len(rows.stores) + (rows.scratch > 0)
-        function, b = self.function("rows", count)
-        rows.emit(function, b)
-        return Part(function, rows.reads, rows.stores, rows.scratch, cost)
+        maker = group[0] if len(group) == 1 else Rows(self.module, group, needed)
+        if size := piece(maker):
+            function, scratch = shared(maker, size)
+        else:
+            function, scratch = maker.build(), maker.scratch
+        return Part(function, maker.reads, maker.stores, scratch, maker.cost)
 
     def procedure(self, program: Program, owned: Mapping[int, int] | None = None) -> Part:
         """A whole Program as a function.

@@ -58,7 +58,7 @@ class UpdateEmitter(Emitter):
 
 def update(t: Translation, eqn: Eqn) -> Part:
     """An update as a part, whose base may go."""
-    emitted = UpdateEmitter(t.module, t.name("update"), eqn, t.language)
+    emitted = UpdateEmitter(t.module, "update", eqn, t.language)
     size = prod(update_of(eqn).shape)
     base = eqn.ins[0] if eqn.ins[0] not in eqn.ins[1:] else None
     return Part(emitted.function, eqn.ins, eqn.outs, 0, 10 * size, base)
