@@ -11,6 +11,8 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import errors, lax
+from arrayport.core.array import Aval
+from arrayport.core.primitive import REGISTRY, Primitive
 
 FILE = "test_tools.py"
 
@@ -338,3 +340,121 @@ def test_transfer_guards(backend, caplog):
     with ap.transfer_guard("log"), caplog.at_level(logging.WARNING, "arrayport.transfers"):
         np.asarray(x + host)
     assert len(caplog.messages) == (2 if moves else 0)
+
+
+# ---- options
+
+
+def test_compiled_functions_follow_options(x, backend):
+    f = ap.jit(lambda a, b: a + b)
+    counts = anp.arange(3)
+    for _ in range(3):
+        f(x, counts)
+    with ap.numpy_dtype_promotion("strict"), pytest.raises(Exception, match=r"(?i)promot"):
+        f(x, counts)
+    np.testing.assert_allclose(np.asarray(f(x, counts)), [1, 0, 6])
+    with ap.numpy_rank_promotion("raise"), pytest.raises(ValueError, match="rank"):
+        f(x, x[None])
+    f(x, x[None])
+    with ap.numpy_rank_promotion("raise"), pytest.raises(ValueError, match="rank"):
+        f(x, x[None])
+    assert backend
+
+
+def test_no_tracing(x, backend):  # noqa: ARG001 - made on the backend
+    f = ap.jit(lambda v: v * 2)
+    f(x)
+    with ap.no_tracing(True):
+        np.testing.assert_allclose(np.asarray(f(x)), [2, -2, 8])
+        with pytest.raises(RuntimeError, match="no_tracing"):
+            f(x[:2])
+
+
+def test_no_execution(x, backend):
+    f = ap.jit(lambda v: v * 2)
+    f(x)
+    with ap.no_execution(True):
+        assert ap.eval_shape(f, x).shape == (3,)
+        for run in (lambda: f(x), lambda: x + x):
+            with pytest.raises(RuntimeError, match="no_execution"):
+                run()
+    np.testing.assert_allclose(np.asarray(f(x)), [2, -2, 8])
+    assert backend
+
+
+def test_enable_checks(x, backend):
+    with ap.enable_checks(True):
+        np.testing.assert_allclose(np.asarray(ap.jit(lambda v: v * 2)(x)), [2, -2, 8])
+    if backend == "jax":
+        return
+    lying = Primitive(
+        "lying", lambda v: Aval(v.shape, v.dtype), lambda *_: None, not_differentiable="it lies"
+    )
+    counts = iter(range(9))
+    lying.abstract = lambda v: Aval((next(counts),), v.dtype)
+    try:
+        ap.make_jaxpr(lying.bind)(x)
+        with ap.enable_checks(True), pytest.raises(errors.JaxprTypeError, match="lying states"):
+            ap.make_jaxpr(lying.bind)(x)
+    finally:
+        REGISTRY.pop("lying")
+
+
+def test_random_options(backend):
+    assert ap.config.jax_default_prng_impl == "threefry2x32"
+    for name, value in (("default_prng_impl", "rbg"), ("threefry_partitionable", False)):
+        with pytest.raises(ValueError, match=r"threefry2x32|True"):
+            ap.config.update(name, value)
+    raw = ap.random.PRNGKey(0)
+    with ap.legacy_prng_key("error"), pytest.raises(ValueError, match=rf"{FILE}.*random\.key"):
+        ap.random.normal(raw)
+    with ap.legacy_prng_key("warn"), pytest.warns(UserWarning, match="raw key"):
+        ap.random.normal(raw)
+    if backend != "cupy-sim":  # which has no typed keys
+        with ap.enable_custom_prng(True):
+            assert ap.random.PRNGKey(0).dtype == ap.random.key(0).dtype
+    assert ap.copy_to_host_async({"a": raw})["a"] is raw
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda f: lambda v: lax.scan(lambda c, a: (c, f(a)), 0.0, v),
+        lambda f: (
+            lambda v: lax.while_loop(lambda c: c[0] < 1, lambda c: (c[0] + 1, f(c[1])), (0, v))
+        ),
+        lambda f: lambda v: lax.cond(v[0] > 0, f, lambda w: w, v),
+        lambda f: ap.vmap(ap.jit(f)),
+        ap.checkpoint,
+        lambda f: ap.grad(lambda v: lax.scan(lambda c, a: (c + f(a), a), 0.0, v)[0]),
+    ],
+    ids=["scan", "while", "cond", "vmap", "checkpoint", "grad scan"],
+)
+def test_debug_nans_names_the_line_within_what_is_compiled(loop, x, backend):
+    if backend == "jax":
+        pytest.skip("JAX names no line")
+
+    def f(v):
+        w = v * 2
+        return anp.sqrt(w)
+
+    line = f.__code__.co_firstlineno + 2
+    for compiled in (loop(f), ap.jit(loop(f))):
+        with ap.debug_nans(True), pytest.raises(FloatingPointError) as caught:
+            compiled(x)
+        assert f"sqrt at {FILE}:{line} (in f)" in str(caught.value)
+
+
+def test_debug_infs_names_the_line_whose_derivative_it_is(x, backend):
+    if backend == "jax":
+        pytest.skip("JAX names no line")
+
+    def f(v):
+        w = anp.sqrt(v)
+        return w.sum()
+
+    line = f.__code__.co_firstlineno + 1
+    for slope in (ap.grad(f), ap.jit(ap.grad(f)), ap.grad(ap.jit(f))):
+        with ap.debug_infs(True), pytest.raises(FloatingPointError) as caught:
+            slope(x * 0)
+        assert f"div at {FILE}:{line} (in f)" in str(caught.value)

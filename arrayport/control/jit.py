@@ -14,16 +14,17 @@ from arrayport.control import stages
 from arrayport.control.explaining import Signature, explain, noting
 from arrayport.control.flat import Traced as Staged
 from arrayport.control.flat import flatten
-from arrayport.core import leaks, profile
+from arrayport.core import leaks, lines, profile
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
-from arrayport.core.config import config, jit_disabled, x64
+from arrayport.core.config import TRACED, config, jit_disabled, traced_options, x64
+from arrayport.core.errors import user_line
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging, named_axes
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
-from arrayport.core.watch import inspecting, watching
+from arrayport.core.watch import inspecting
 from arrayport.ops.structure import move_axis
 from arrayport.transforms.derived import (
     Linearized,
@@ -235,26 +236,19 @@ class Jitted:
                 and not inspecting()
             ):
                 self.remember(fast_key, program, out_tree, backend)
-            outs = self.run(program, [*captured, *leaves], args, kwargs)
+            outs = self.run(program, [*captured, *leaves])
             if self.donated or self.donated_names:
                 self.delete(args, kwargs)
             return tree_unflatten(out_tree, outs)
         finally:
             leave(token)
 
-    def run(self, program: Program, leaves: list[Array], args: Any, kwargs: Any) -> list[Array]:
-        """Run the Program; a NaN that is looked for is sought again in the function itself."""
+    def run(self, program: Program, leaves: list[Array]) -> list[Array]:
+        """Run the Program."""
         if profile.recording is not None:
             with profile.span(f"jit({self.__name__})", "call"):
                 return jit_p.bind(*leaves, program=program)
-        if not watching():
-            return jit_p.bind(*leaves, program=program)
-        try:
-            return jit_p.bind(*leaves, program=program)
-        except FloatingPointError:
-            with config.override("disable_jit", True):
-                self.fun(*args, **kwargs)
-            raise
+        return jit_p.bind(*leaves, program=program)
 
     def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The static arguments, hashable, and the others."""
@@ -281,15 +275,21 @@ class Jitted:
         """The Program for a signature, what it captured, and its output's structure."""
         typed = tuple([(k, type(v), v) for k, v in statics])
         axes = tuple([(name, int(t.size)) for name, t in named_axes.get().items()])
-        key = typed, tree, tuple([aval_of(x) for x in leaves]), x64(), backend, axes
+        avals = tuple([aval_of(x) for x in leaves])
+        key = typed, tree, avals, traced_options(), lines.on, backend, axes
         hit = self.programs.get(key)
         if hit is not None:
             return hit[0], (), hit[1]
+        if config.no_tracing:
+            raise RuntimeError(
+                f"{self.__name__} was to be traced at {user_line()} for new types, statics or "
+                "options while no_tracing is on: call it so once before"
+            )
         function = self.whole(statics)
         traced = (
-            leaks.checked("jit", Staged, function, tree, key[2])
+            leaks.checked("jit", Staged, function, tree, avals)
             if leaks.on
-            else Staged(function, tree, key[2])
+            else Staged(function, tree, avals)
         )
         if not traced.captured:
             self.programs[key] = traced.program, traced.out_tree
@@ -409,7 +409,7 @@ def _forget_fast() -> None:
         function.fast.clear()
 
 
-for option in ("debug_nans", "debug_infs"):
+for option in (*TRACED, "debug_nans", "debug_infs", "no_execution"):
     config.listen(option, _forget_fast)
 profile.listeners.append(_forget_fast)
 

@@ -31,7 +31,7 @@ class _Option:
         return self.value if self.read is None else self.read()
 
     def set(self, value: Any) -> None:
-        if self.choices == (False, True) and not isinstance(value, bool):
+        if set(self.choices) == {False, True} and not isinstance(value, bool):
             raise TypeError(
                 f"option {self.name!r} is a switch: pass True or False, "
                 f"not {value!r} of type {type(value).__name__}"
@@ -52,13 +52,12 @@ def _from_environment(name: str, *choices: Any) -> _Option:
         variable = prefix + name.upper()
         text = os.environ.get(variable)
         if text is not None:
-            if choices and text not in choices:
-                raise ValueError(f"environment variable {variable} is {text!r}, not of {choices}")
-            if not choices and text.lower() not in _WORDS:
-                raise ValueError(
-                    f"environment variable {variable} is {text!r}: write 1 (on) or 0 (off)"
-                )
-            option.value = text if choices else _WORDS[text.lower()]
+            switch = all(isinstance(c, bool) for c in option.choices)
+            value = _WORDS.get(text.lower(), text) if switch else text
+            if value not in option.choices:
+                known = "1 (on) or 0 (off)" if switch else f"one of {option.choices}"
+                raise ValueError(f"environment variable {variable} is {text!r}: write {known}")
+            option.value = value
             option.explicit = True
             break
     return option
@@ -87,11 +86,26 @@ _OPTIONS = {
         _dtype_promotion,
         _rank_promotion,
         _from_environment("default_matmul_precision", *_PRECISIONS),
+        _from_environment("debug_key_reuse"),
+        _from_environment("default_prng_impl", "threefry2x32"),
+        _from_environment("enable_checks"),
+        _from_environment("enable_custom_prng"),
+        _from_environment("legacy_prng_key", "allow", "warn", "error"),
+        _from_environment("no_execution"),
+        _from_environment("no_tracing"),
+        _from_environment("threefry_partitionable", True),
         _from_environment("transfer_guard_host_to_device", *_GUARDS),
         _from_environment("transfer_guard_device_to_device", *_GUARDS),
         _from_environment("transfer_guard_device_to_host", *_GUARDS),
     )
 }
+
+
+# The options that what is traced depends on, beside x64.
+TRACED = (
+    *("numpy_dtype_promotion", "numpy_rank_promotion", "default_matmul_precision"),
+    *("enable_custom_prng", "legacy_prng_key", "debug_key_reuse"),
+)
 
 
 def x64() -> bool:
@@ -113,6 +127,11 @@ def strict_dtypes() -> bool:
 def rank_promotion() -> str:
     """Return what is said of broadcasting to more axes: a fast read, as `x64` is."""
     return _rank_promotion.value if _rank_promotion.read is None else _rank_promotion.read()
+
+
+def traced_options() -> tuple[Any, ...]:
+    """Return the values of all that a trace depends on, as a key of what was traced."""
+    return (x64(), *[_OPTIONS[name].get() for name in TRACED])
 
 
 def _option(name: str) -> _Option:
@@ -256,6 +275,24 @@ debug_infs = _setting(
 log_compiles = _setting("log_compiles", "Log, as warnings, what is traced and compiled")
 explain_cache_misses = _setting(
     "explain_cache_misses", "Log, as warnings, why a jitted function is traced again"
+)
+debug_key_reuse = _setting(
+    "debug_key_reuse", "Raise KeyReuseError where a typed random key is used twice,"
+)
+default_prng_impl = _setting(
+    "default_prng_impl", 'Choose the random generator: "threefry2x32" is the one there is,'
+)
+enable_checks = _setting(
+    "enable_checks", "Hold every Program that is traced to the rules of Programs"
+)
+enable_custom_prng = _setting("enable_custom_prng", "Let random.PRNGKey give typed keys")
+legacy_prng_key = _setting(
+    "legacy_prng_key", 'Allow, warn of, or refuse ("error") raw random keys in random\'s functions'
+)
+no_execution = _setting("no_execution", "Refuse to run any operation: only tracing is left,")
+no_tracing = _setting("no_tracing", "Refuse to trace for jit: only what was traced before runs,")
+threefry_partitionable = _setting(
+    "threefry_partitionable", "Draw random bits by the place of each: the one way there is,"
 )
 check_tracer_leaks = _setting(
     "check_tracer_leaks", "Raise where a traced value outlives its function"

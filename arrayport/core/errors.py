@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 
@@ -46,6 +49,14 @@ class UnexpectedTracerError(JAXTypeError, RuntimeError):
     """A traced value outlived the function that made it."""
 
 
+class JaxRuntimeError(ArrayportError, RuntimeError):
+    """What failed while a compiled program ran: a callback, a check, the device itself."""
+
+
+class KeyReuseError(JAXTypeError):
+    """A random key was used twice, while debug_key_reuse looks for that."""
+
+
 class NotDifferentiableError(ArrayportError, TypeError):
     """An operation without a derivative stood between output and input; the message states why."""
 
@@ -66,7 +77,11 @@ class BackendNotFoundError(ArrayportError, ImportError):
     """A backend that is not installed, not usable here, or unknown."""
 
 
-class ProgramError(ArrayportError, RuntimeError):
+class JaxprTypeError(ArrayportError, TypeError):
+    """A Program is not typed as its primitives say."""
+
+
+class ProgramError(JaxprTypeError, RuntimeError):
     """A Program broke one of its own rules: a fault of arrayport or of a primitive."""
 
 
@@ -86,8 +101,25 @@ def user_line() -> str:
     >>> user_line().split(":")[-1] != ""
     True
     """
+    replayed = _replayed.get()
+    if replayed:
+        return replayed
     frame = user_frame()
     return "an unknown line" if frame is None else frame_line(frame)
+
+
+# The line of the operation that a Program is repeating, if the Program knows it.
+_replayed: ContextVar[str] = ContextVar("replayed", default="")
+
+
+@contextmanager
+def replaying(line: str) -> Iterator[None]:
+    """Let `user_line` be the line that wrote an operation, while a Program repeats that."""
+    token = _replayed.set(line)
+    try:
+        yield
+    finally:
+        _replayed.reset(token)
 
 
 def frame_line(frame: FrameType) -> str:

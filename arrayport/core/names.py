@@ -257,6 +257,38 @@ NAMES: dict[str, str] = {
 }
 
 
+_OF_XLA = "it is of XLA's own profiles; `profiler.trace` writes what Perfetto opens"
+_OF_JAX = "it is one of JAX's own primitives; `arrayport.explain` shows arrayport's"
+
+# Names of JAX's that are not here on purpose.
+REASONS: dict[str, str] = {
+    "allow_f16_reductions": "sums of 16-bit floats add up in float32 here, so none is refused",
+    "array_garbage_collection_guard": "nothing tells here who frees an array",
+    "auto_pcast": "it is of types with shardings, which arrays do not have here",
+    "ds": "it cuts Refs, which are JAX's: use lax.dynamic_slice_in_dim",
+    "jax2tf_associative_scan_reductions": "it is of jax2tf, which makes TensorFlow's programs",
+    "remove_size_one_mesh_axis_from_type": "it is of types with shardings, which are JAX's",
+    "softmax_custom_jvp": "nn.softmax has one derivative here",
+    "thread_guard": "it guards what several processes run together; here there is one",
+    "custom_derivatives.custom_jvp_call_p": _OF_JAX,
+    "custom_derivatives.custom_vjp_call_p": _OF_JAX,
+    "custom_derivatives.remat_opt_p": _OF_JAX,
+    "errors.InconclusiveDimensionOperation": "it is of sizes that are symbols; here they are ints",
+    "profiler.ProfileData": _OF_XLA,
+    "profiler.ProfileEvent": _OF_XLA,
+    "profiler.ProfileLine": _OF_XLA,
+    "profiler.ProfileOptions": "pass jax.profiler.ProfileOptions where JAX is to profile",
+    "profiler.ProfilePlane": _OF_XLA,
+    "profiler.ProfileSession": _OF_XLA,
+    "profiler.export_profile_data": _OF_XLA,
+    "profiler.register_subprocess": _OF_XLA,
+    "profiler.start_server": "XLA's runtime serves profiles; `profiler.trace` writes them here",
+    "profiler.stop_server": "XLA's runtime serves profiles; `profiler.trace` writes them here",
+    "random.random_gamma_p": _OF_JAX,
+    "tree_util.default_registry": "the registry is functions here: register_pytree_node and others",
+}
+
+
 def known(module: str) -> list[str]:
     """The names of JAX's module of that name below `jax`; "" for `jax` itself."""
     return NAMES[module].split()
@@ -267,6 +299,9 @@ def absent(module: str, name: str) -> AttributeError:
     here = f"arrayport.{module}".rstrip(".")
     if name in known(module):
         theirs = f"jax.{module}".rstrip(".")
+        reason = REASONS.get(f"{module}.{name}".lstrip("."))
+        if reason:
+            return AttributeError(f"{here} has no {name!r}, which {theirs} has: {reason}")
         return AttributeError(
             f"{here} has no {name!r} yet, which {theirs} has: `arrayport doctor --names` lists "
             "what is missing"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from arrayport.core import profile
 from arrayport.core.array import Array, Aval, aval_of
-from arrayport.core.errors import ProgramError
+from arrayport.core.backend import use_backend
+from arrayport.core.errors import ProgramError, replaying
 from arrayport.core.primitive import (
     Callback,
     Collective,
@@ -18,6 +21,7 @@ from arrayport.core.primitive import (
     axes_named,
     out_avals,
 )
+from arrayport.core.trace import EVAL, stage_into
 
 if TYPE_CHECKING:
     from arrayport.core.backend import Backend
@@ -79,6 +83,12 @@ class Eqn(NamedTuple):
         )
 
 
+class PlacedEqn(Eqn):
+    """An equation that knows the user's line that wrote it."""
+
+    line: str = ""
+
+
 class Program:
     """Equations in order, without free variables; what is made from a Program is kept with it.
 
@@ -128,6 +138,8 @@ class Program:
 
     def run(self, backend: Backend) -> Callable[..., list[Any]]:
         """The executor of this Program on a backend: raw values in, raw values out."""
+        if _interpreting.get():
+            return Interpreter(self, backend)
         if profile.recording is not None:
             return self.derive(("recorded", backend), lambda: backend.compile(self))
         found = self.derived.get(backend)
@@ -148,10 +160,53 @@ def eval_program(program: Program, args: Sequence[Array]) -> list[Array]:
     def read(a: Atom) -> Array:
         return a.value if type(a) is Literal else env[a]
 
-    for prim, ins, params, outs in program.eqns:
-        out = prim.bind(*[read(a) for a in ins], **params)
+    for eqn in program.eqns:
+        prim, ins, params, outs = eqn
+        if type(eqn) is PlacedEqn:
+            with replaying(eqn.line):
+                out = prim.bind(*[read(a) for a in ins], **params)
+        else:
+            out = prim.bind(*[read(a) for a in ins], **params)
         env.update(zip(outs, out if prim.many else (out,), strict=True))
     return [read(a) for a in program.outs]
+
+
+_interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
+
+
+@contextmanager
+def interpreting() -> Iterator[None]:
+    """Let Programs run by their definition, one operation after the other, as eager calls do."""
+    token = _interpreting.set(True)
+    try:
+        yield
+    finally:
+        _interpreting.reset(token)
+
+
+def interprets() -> bool:
+    """Whether Programs run by their definition."""
+    return _interpreting.get()
+
+
+class Interpreter:
+    """A Program by its definition, in the place of an executor."""
+
+    separate = False  # it overwrites nothing
+    silent = False
+
+    def __init__(self, program: Program, backend: Backend) -> None:
+        self.program = program
+        self.backend = backend
+
+    def run(self, *raws: Any) -> list[Any]:
+        """Give raw outputs for raw inputs."""
+        given = zip(raws, self.program.ins, strict=True)
+        with use_backend(self.backend), stage_into(EVAL):
+            outs = eval_program(self.program, [Array(raw, v.weak) for raw, v in given])
+        return [out.raw for out in outs]
+
+    __call__ = run
 
 
 def check_program(program: Program) -> Program:

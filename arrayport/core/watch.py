@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core import profile
+from arrayport.core import lines, profile
 from arrayport.core.array import Array, home
 from arrayport.core.config import config
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import user_line
 from arrayport.core.primitive import REGISTRY, Callback, Holder, Primitive
-from arrayport.core.program import eval_program, inner_programs
-from arrayport.core.trace import EVAL, EvalTrace
+from arrayport.core.program import interpreting
+from arrayport.core.trace import EVAL, EvalTrace, common_backend
 
+_lines = False  # whether this module asks for the lines of equations
 _kernels: dict[str, Any] = {}  # the ways by which eager calls go past every check, shut meanwhile
 
 
@@ -27,10 +28,14 @@ def watching() -> bool:
 
 def inspecting() -> bool:
     """Whether each operation is looked at or recorded, so that no call may go past that."""
-    return watching() or profile.recording is not None
+    return watching() or profile.recording is not None or bool(config.no_execution)
 
 
 def _switch() -> None:
+    global _lines  # noqa: PLW0603 - whether it was asked for
+    if watching() is not _lines:
+        _lines = watching()
+        lines.ask(_lines)
     if inspecting():
         EVAL.process = _process  # type: ignore[method-assign]
     else:
@@ -46,13 +51,18 @@ def _switch() -> None:
         _kernels.clear()
 
 
-for option in ("debug_nans", "debug_infs", "numpy_rank_promotion"):
+for option in ("debug_nans", "debug_infs", "no_execution", "numpy_rank_promotion"):
     config.listen(option, _switch)
 profile.listeners.append(_switch)
 
 
 def _process(prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
     """Run a primitive, record that, and look at what it gives."""
+    if config.no_execution and common_backend(prim.name, args).native is None:  # JAX does likewise
+        raise RuntimeError(
+            f"{prim.name} was to run at {user_line()} while no_execution is on: turn that off, or "
+            "only trace (make_jaxpr, eval_shape, lower)"
+        )
     start = profile.now()
     out = EvalTrace.process(EVAL, prim, args, params)
     if profile.recording is not None:
@@ -68,10 +78,10 @@ def _process(prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> 
 
 
 def _look_inside(prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> None:
-    """Raise for the operation itself in a Program that was just run on these operands."""
-    if isinstance(prim, Holder) and prim.name in {"jit", "checkpoint"}:
-        (program,) = inner_programs(params)
-        eval_program(program, args)
+    """Raise for the operation itself in Programs that were just run on these operands."""
+    if isinstance(prim, Holder):
+        with interpreting():
+            EvalTrace.process(EVAL, prim, args, params)
 
 
 def fault(x: Array) -> str:

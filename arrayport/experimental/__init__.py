@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from arrayport.control.callbacks import io_callback as io_callback
 from arrayport.core.names import absent
+from arrayport.experimental import checkify as checkify
 from arrayport.experimental import ode as ode
 
 if not TYPE_CHECKING:

@@ -167,6 +167,26 @@ def _got(x: Any) -> Any:
     return x if found is None else found.to_numpy(x)
 
 
+def copy_to_host_async(x: Any) -> Any:
+    """Begin to copy the arrays of a pytree to the host, where that takes time; give it back.
+
+    Own engines copy when the values are asked for. Source: ``jax.copy_to_host_async``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.copy_to_host_async([anp.arange(2)])
+    [Array([0, 1], dtype=int32)]
+    """
+    with explicit():
+        return tree_map(_begun, x)
+
+
+def _begun(x: Any) -> Any:
+    begin = getattr(x.raw if type(x) is Array else x, "copy_to_host_async", None)
+    if begin is not None:
+        begin()
+    return x
+
+
 def block_until_ready(x: Any) -> Any:
     """Wait until the values of all arrays of a pytree are there. Source: ``jax.block_until_ready``.
 

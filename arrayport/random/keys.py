@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NewType
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.config import config
+from arrayport.core.errors import user_line
 from arrayport.core.trace import backend_of
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
@@ -35,7 +38,8 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Array:
     """Make a raw key, a uint32 array of shape (2,), from an integer, which may be traced.
 
     Seeds of 64 bits count in full while x64 is on, else their lower 32 bits do. `impl`: None or
-    "threefry2x32". Raises TypeError for what is no integer scalar, OverflowError beyond 64 bits.
+    "threefry2x32". While `enable_custom_prng` is on it is a typed key, as `key` gives. Raises
+    TypeError for what is no integer scalar, OverflowError beyond 64 bits.
     Source: ``jax.random.PRNGKey``.
 
     >>> from arrayport import random
@@ -43,7 +47,8 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Array:
     Array([ 0, 42], dtype=uint32)
     """
     _check_impl(impl)
-    return bits_of.seed_key(seed)
+    words = bits_of.seed_key(seed)
+    return bits_of.random_wrap_p.bind(words) if config.enable_custom_prng else words
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
@@ -161,6 +166,14 @@ def fold_in(key: Any, data: Any) -> Array:
 def one_key(key: Any, name: str) -> Array:
     """Give the two words of one key, raw or typed; else TypeError or ValueError with the cure."""
     words, typed = _words(key, name)
+    if not typed and config.legacy_prng_key != "allow":
+        advice = (
+            f"random.{name} was given a raw key at {user_line()} while legacy_prng_key is "
+            f"{config.legacy_prng_key!r}: make keys with random.key"
+        )
+        if config.legacy_prng_key == "error":
+            raise ValueError(advice)
+        warnings.warn(advice, stacklevel=3)
     if len(words.shape) > 1:
         shape = words.shape[:-1] if typed else words.shape
         raise ValueError(

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import lines
 from arrayport.core.array import Array, Aval, Tracer
 from arrayport.core.backend import Backend
 from arrayport.core.dtypes import is_inexact
+from arrayport.core.errors import replaying, user_line
 from arrayport.core.primitive import Binary, Holder, Primitive, Unary
 from arrayport.core.sparse import Sparse
 from arrayport.core.trace import EVAL, Trace, backend_of, is_staging
@@ -30,7 +32,7 @@ class Node:
     goes: no tape keeps it.
     """
 
-    __slots__ = ("order", "parents", "pull", "push", "saved")
+    __slots__ = ("line", "order", "parents", "pull", "push", "saved")
 
     def __init__(
         self, order: int, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any
@@ -40,6 +42,8 @@ class Node:
         self.pull = pull
         self.push = push
         self.saved = saved
+        if lines.on:
+            self.line = user_line()
 
 
 class GradTracer(Tracer):
@@ -425,7 +429,7 @@ def backward(
             # Parts, or the cotangents of a node with several outputs, by number.
             several = type(g) is Cotangents
             g = [g.take(i) for i in range(node.saved[-1])] if several else g.total()
-        parents, cts = node.parents, node.pull(node, g)
+        parents, cts = node.parents, _pulled(node, g) if lines.on else node.pull(node, g)
         node = g = None  # nothing holds it now but its users' own references
         for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs
             if parent is None or ct is None:
@@ -443,6 +447,12 @@ def backward(
                 pending[key] = ct
         parents = cts = parent = ct = None
     return [pending.take(leaf.order) for leaf in inputs]
+
+
+def _pulled(node: Node, g: Any) -> Sequence[Cotangent]:
+    """Pull back; what that does stands at the line of the operation itself."""
+    with replaying(getattr(node, "line", "")):
+        return node.pull(node, g)  # type: ignore[no-any-return]
 
 
 def forward(outs: Sequence[Node], inputs: Sequence[tuple[Node, Array]]) -> list[Array | None]:

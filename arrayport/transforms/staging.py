@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arrayport.core import backend as backends
+from arrayport.core import lines
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend
-from arrayport.core.errors import UnexpectedTracerError
+from arrayport.core.config import config
+from arrayport.core.errors import UnexpectedTracerError, user_line
 from arrayport.core.primitive import Holder, Primitive
-from arrayport.core.program import Atom, Eqn, Literal, Program, Var
+from arrayport.core.program import Atom, Eqn, Literal, PlacedEqn, Program, Var, check_program
 from arrayport.core.trace import Trace, finish, stage_into
 from arrayport.passes.prune import prune
 
@@ -64,11 +66,18 @@ class StagingTrace(Trace):
         out = prim.abstract(*args, **params)
         if not prim.many:
             var = Var(*out)
-            self.eqns.append(Eqn(prim, tuple([self.atom(a) for a in args]), params, (var,)))
+            self.write(Eqn(prim, tuple([self.atom(a) for a in args]), params, (var,)))
             return StagingTracer(self, var)
         outs = tuple([Var(*a) for a in out])
-        self.eqns.append(Eqn(prim, tuple([self.atom(a) for a in args]), params, outs))
+        self.write(Eqn(prim, tuple([self.atom(a) for a in args]), params, outs))
         return [StagingTracer(self, v) for v in outs]
+
+    def write(self, eqn: Eqn) -> None:
+        """Add an equation, with the user's line if lines are asked for."""
+        if lines.on:
+            eqn = PlacedEqn(*eqn)
+            eqn.line = user_line()
+        self.eqns.append(eqn)
 
     def close(
         self, ins: Sequence[StagingTracer], outs: Sequence[Array]
@@ -78,6 +87,8 @@ class StagingTrace(Trace):
         captured = list(self.captured.values())
         program = Program([*[v for _, v in captured], *[t.variable for t in ins]], self.eqns, atoms)
         finish(self)
+        if config.enable_checks:
+            check_program(program)
         return prune(program), [x for x, _ in captured]
 
 

@@ -143,6 +143,8 @@ def _names(as_json: bool) -> int:
     for state in states:
         if state.missing:
             print(f"\nmissing from {state.module}: {', '.join(state.missing)}")
+        for name, reason in state.reasons.items():
+            print(f"  {name}, on purpose: {reason}")
     return AGREES
 
 

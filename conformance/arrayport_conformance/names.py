@@ -8,16 +8,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from arrayport.core.names import NAMES, known
+from arrayport.core.names import NAMES, REASONS, known
 
 
 @dataclass(frozen=True)
 class NameState:
-    """JAX's names of one module: those that exist here, and those that do not."""
+    """JAX's names of one module: those that exist here, those that do not, and some reasons."""
 
     module: str
     present: tuple[str, ...]
     missing: tuple[str, ...]
+    reasons: dict[str, str]
 
 
 def name_states() -> list[NameState]:
@@ -29,7 +30,11 @@ def _name_state(path: str) -> NameState:
     module = f"arrayport.{path}".rstrip(".")
     own = _import(module)
     present = tuple(name for name in known(path) if _has(own, module, name))
-    return NameState(module, present, tuple(n for n in known(path) if n not in present))
+    missing = tuple(n for n in known(path) if n not in present)
+    stated = {n: REASONS.get(f"{path}.{n}".lstrip("."), "") for n in missing}
+    return NameState(
+        module, present, missing, {n: reason for n, reason in stated.items() if reason}
+    )
 
 
 def _import(name: str) -> Any:

@@ -72,10 +72,10 @@ def test_all_instances_and_threads_see_one_value():
 
 def test_an_unknown_option_is_refused_with_the_known_ones():
     for attempt in (
-        lambda: config.update("jax_debug_key_reuse", True),
-        lambda: config.jax_debug_key_reuse,
+        lambda: config.update("jax_debug_no_reuse", True),
+        lambda: config.jax_debug_no_reuse,
     ):
-        with pytest.raises(AttributeError, match=r"debug_key_reuse.*enable_x64.*disable_jit"):
+        with pytest.raises(AttributeError, match=r"debug_no_reuse.*enable_x64.*disable_jit"):
             attempt()
 
 

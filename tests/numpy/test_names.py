@@ -14,7 +14,7 @@ import pytest
 
 import arrayport as ap
 import arrayport.numpy as anp
-from arrayport.core.names import NAMES, known
+from arrayport.core.names import NAMES, REASONS, known
 from arrayport.numpy import operators
 
 # Arguments of JAX's with no meaning here yet: sharding, XLA's accuracy modes, what 0.12 brought.
@@ -71,8 +71,19 @@ def test_a_missing_name_says_so(module: str) -> None:
     missing = sorted(set(known(module)) - set(have(module)))
     if not missing:
         return
-    with pytest.raises(AttributeError, match=f"has no '{missing[0]}' yet, which jax"):
-        getattr(ours(module), missing[0])
+    for name in missing:
+        reason = REASONS.get(f"{module}.{name}".lstrip("."))
+        said = f"has no '{name}'{'' if reason else ' yet'}, which jax.*{reason or ''}"
+        with pytest.raises(AttributeError, match=said):
+            getattr(ours(module), name)
+
+
+def test_reasons_are_of_names_that_are_missing() -> None:
+    for path, reason in REASONS.items():
+        module, _, name = path.rpartition(".")
+        assert name in known(module), path
+        assert len(reason) > 10, path
+        assert not (here(module) and hasattr(ours(module), name)), f"{path} is there"
 
 
 def test_a_name_that_nobody_has_is_an_ordinary_error() -> None:

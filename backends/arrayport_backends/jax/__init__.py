@@ -38,6 +38,9 @@ for option in (
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
     "default_matmul_precision",
+    "no_execution",
+    "no_tracing",
+    "enable_checks",
 ):
     options.config.follow(
         partial(getattr, flags, f"jax_{option}"), partial(flags.update, f"jax_{option}"), option

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import jax
 from jax import errors as theirs
 
+import arrayport_backends as backends
+from arrayport import core
 from arrayport.core import errors as ours
 from arrayport.core.array import ADVICE
 
@@ -24,23 +28,25 @@ FAULTS: dict[type[Exception], tuple[type[Exception], str]] = {
     theirs.UnexpectedTracerError: (ours.UnexpectedTracerError, ""),
 }
 CAUGHT = tuple(FAULTS)
-OTHERS = ("arrayport", "arrayport_backends", "jax", "jaxlib")
+# Whose files' lines are not the user's.
+HOUSES = tuple(
+    f"{Path(file).parent}{os.sep}" for file in (core.__path__[0], backends.__file__, jax.__file__)
+)
 
 
 def translated(error: Exception) -> Exception:
     """Give arrayport's error for one of JAX's, to be raised from it."""
     kind, use = FAULTS[next(cls for cls in type(error).__mro__ if cls in FAULTS)]
+    line = line_of(error, ours.user_line())
     if not use:
         return kind(
-            f"a traced value was used at {_line(error)} after the function that made it had "
+            f"a traced value was used at {line} after the function that made it had "
             "returned: return it from that function instead of storing it"
         )
     advice = ADVICE.get(
         kind, "compute it outside the traced function, or make it a static argument"
     )
-    return kind(
-        f"a traced array was used as {use} at {_line(error)}, but it has no value yet: {advice}"
-    )
+    return kind(f"a traced array was used as {use} at {line}, but it has no value yet: {advice}")
 
 
 def translating(function: Callable[P, R]) -> Callable[P, R]:
@@ -65,13 +71,12 @@ def not_numpy(tracer: Any) -> Exception:
     )
 
 
-def _line(error: Exception) -> str:
-    """Say which of the user's lines raised: the innermost frame that is neither ours nor JAX's."""
-    found, step = "", error.__traceback__
+def line_of(error: Exception, found: str) -> str:
+    """Say which of the user's lines raised: the innermost in no file of ours or JAX's."""
+    step = error.__traceback__
     while step is not None:
-        frame = step.tb_frame
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in OTHERS:
-            name = Path(frame.f_code.co_filename).name
-            found = f"{name}:{step.tb_lineno} (in {frame.f_code.co_name})"
+        code = step.tb_frame.f_code
+        if not code.co_filename.startswith(HOUSES):
+            found = f"{Path(code.co_filename).name}:{step.tb_lineno} (in {code.co_name})"
         step = step.tb_next
-    return found or ours.user_line()
+    return found

@@ -1,6 +1,7 @@
 """The native engine: JAX's own transformations and control flow under JAX's names."""
 
 from arrayport_backends.jax.callbacks import clear_caches, effects_barrier
+from arrayport_backends.jax.checks import check, checkify
 from arrayport_backends.jax.collectives import (
     all_gather,
     all_to_all,
@@ -81,6 +82,8 @@ __all__ = [
     "associative_scan",
     "axis_index",
     "axis_size",
+    "check",
+    "checkify",
     "checkpoint",
     "clear_caches",
     "closure_convert",

@@ -10,6 +10,7 @@ from arrayport.core.primitive import Primitive
 from arrayport_backends.jax import (
     bits,
     callbacks,
+    checks,
     collectives,
     convolution,
     creation,
@@ -34,6 +35,7 @@ from arrayport_backends.jax import (
 FAMILIES: tuple[Mapping[Any, Any], ...] = (
     bits.ROWS,
     callbacks.ROWS,
+    checks.ROWS,
     collectives.ROWS,
     convolution.ROWS,
     pooling.ROWS,

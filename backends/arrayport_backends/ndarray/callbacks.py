@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from arrayport.control.checks import check_p, raise_now
 from arrayport.core.array import Array, Aval
 from arrayport.ops.callbacks import call_each, debug_callback_p, io_callback_p, pure_callback_p
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
@@ -24,6 +25,16 @@ def run(
     return [asarray(host) for host in made]
 
 
+def check(_lib: Lib, *raws: Any, tree: Any, debug: bool) -> list[Any]:
+    """Raise if the error that the operands make up happened."""
+    return raise_now([Array(raw) for raw in raws], tree, debug)
+
+
 CALLS = Kernel(run, moves=True)
 
-ROWS: Rows = {pure_callback_p: CALLS, io_callback_p: CALLS, debug_callback_p: CALLS}
+ROWS: Rows = {
+    pure_callback_p: CALLS,
+    io_callback_p: CALLS,
+    debug_callback_p: CALLS,
+    check_p: Kernel(check, moves=True),
+}

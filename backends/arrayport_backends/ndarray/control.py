@@ -18,7 +18,7 @@ from arrayport.control.solves import linear_solve_p, root_p
 from arrayport.core import profile
 from arrayport.core.array import Array
 from arrayport.core.backend import get
-from arrayport.core.program import Program, Var
+from arrayport.core.program import Program, Var, interprets
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
@@ -40,6 +40,8 @@ def loop_body(lib: Lib, body: Program, carry: Sequence[Var], key: Any) -> tuple[
     It is safe if the new carry comes in buffers that the body made or was given, one for each part.
     """
     backend = get(lib.name)
+    if interprets():
+        return body.run(backend), False
 
     def make() -> tuple[Any, bool]:
         owning = backend.compile(body, carry)

@@ -34,6 +34,12 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for("it solves what a function states: tests/experimental", "experimental.ode.odeint"),
     **_for(
+        "it makes errors values: tests/experimental/test_checkify.py",
+        "experimental.checkify.Error experimental.checkify.check "
+        "experimental.checkify.check_error experimental.checkify.checkify "
+        "experimental.checkify.debug_check",
+    ),
+    **_for(
         "it takes or gives typed keys, which are no numbers: tests/random/test_keys.py",
         "random.Key random.clone random.key random.key_data random.key_dtype random.key_impl "
         "random.wrap_key_data",
@@ -82,6 +88,8 @@ EXCLUDED: Mapping[str, str] = {
         "it looks at programs and what they do: tests/test_tools.py and tests/test_profiler.py",
         "check_tracer_leaks checking_leaks clear_caches debug_infs debug_nans default_device "
         "default_matmul_precision ensure_compile_time_eval explain_cache_misses live_arrays "
+        "default_prng_impl enable_checks enable_custom_prng legacy_prng_key no_execution "
+        "no_tracing threefry_partitionable "
         "log_compiles named_call named_scope numpy_dtype_promotion numpy_rank_promotion "
         "print_environment_info process_count process_index process_indices "
         "profiler.StepTraceAnnotation profiler.TraceAnnotation profiler.annotate_function "
@@ -97,7 +105,8 @@ EXCLUDED: Mapping[str, str] = {
     ),
     **_for(
         "it says where arrays live or moves them: tests/test_contract.py and tests/numpy",
-        "Array Device ShapeDtypeStruct agnostic block_until_ready default_backend device_count "
+        "Array Device ShapeDtypeStruct agnostic block_until_ready copy_to_host_async "
+        "default_backend device_count "
         "device_get device_put devices local_devices use_backend",
     ),
     **_for("it sets an option: tests/core/test_config.py", "disable_jit enable_x64"),
