@@ -100,11 +100,7 @@ class Primitive:
 
     def bind(self, *args: Array, **params: Any) -> Any:
         """Apply to Arrays, in the innermost of their traces and the Program being staged."""
-        top = is_staging()
-        for a in args:
-            if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
-                top = a.owner  # type: ignore[attr-defined]
-        return top.process(self, args, params)
+        return _trace_of(args).process(self, args, params)
 
     def transposable(self, parents: Sequence[Any]) -> bool:
         """Whether there is a transpose for each operand that has a parent (is not None)."""
@@ -231,10 +227,7 @@ class Holder(Primitive):
 
     def bind(self, *args: Array, **params: Any) -> Any:
         """Apply to Arrays; Programs with collectives run in the traces of the axes they name."""
-        top = is_staging()
-        for a in args:
-            if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
-                top = a.owner  # type: ignore[attr-defined]
+        top = _trace_of(args)
         if named_axes.get():
             top = _innermost(top, axes_named(params))
         return top.process(self, args, params)
@@ -257,11 +250,7 @@ class Collective(Primitive):
 
     def bind(self, *args: Array, **params: Any) -> Any:
         """Apply to at most one Array, in the innermost of its trace and those of its axes."""
-        top = is_staging()
-        for a in args:
-            if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
-                top = a.owner  # type: ignore[attr-defined]
-        return _innermost(top, params["axes"]).process(self, args, params)
+        return _innermost(_trace_of(args), params["axes"]).process(self, args, params)
 
 
 class Callback(Primitive):
@@ -276,6 +265,14 @@ class Callback(Primitive):
     def __init__(self, name: str, abstract: Rule, batch: Rule, *, effect: bool, **how: Any) -> None:
         super().__init__(name, abstract, batch, many=True, keeps_weak=False, **how)
         self.effect = effect
+
+
+def _trace_of(args: Sequence[Array]) -> Any:
+    top = is_staging()
+    for a in args:
+        if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
+            top = a.owner  # type: ignore[attr-defined]
+    return top
 
 
 def _innermost(top: Any, names: Iterable[Any]) -> Any:

@@ -16,11 +16,11 @@ from arrayport.lax import linalg as linalg
 from arrayport.lax.elementwise import *
 from arrayport.lax.generators import *
 from arrayport.lax.hints import *
+from arrayport.lax.maps import *
 from arrayport.lax.modes import *
 from arrayport.lax.monoids import *
 from arrayport.lax.places import *
-from arrayport.lax.ragged import *
-from arrayport.lax.reductions import *
+from arrayport.lax.products import *
 from arrayport.lax.shapes import *
 from arrayport.ops.bits import bitcast_convert_type as bitcast_convert_type
 from arrayport.ops.bits import reduce_precision as reduce_precision
@@ -82,6 +82,7 @@ from arrayport.ops.slices import slice_in_dim as slice_in_dim
 from arrayport.ops.sorting import approx_max_k as approx_max_k
 from arrayport.ops.sorting import approx_min_k as approx_min_k
 from arrayport.ops.sorting import sort as sort
+from arrayport.ops.sorting import sort_key_val as sort_key_val
 from arrayport.ops.sorting import top_k as top_k
 from arrayport.ops.windows import dynamic_index_in_dim as dynamic_index_in_dim
 from arrayport.ops.windows import dynamic_slice as dynamic_slice

@@ -1,4 +1,4 @@
-"""Reductions by any associative function: over axes, and over sliding windows."""
+"""Reductions by any associative function: over axes, windows, and all up to each place."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.errors import ConcretizationTypeError
 from arrayport.core.primitive import Primitive
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
+from arrayport.lax.elementwise import NUMERIC, takes
 from arrayport.ops import elementwise, pooling, reductions, structure
 from arrayport.ops.promotion import home_of, lift, settle
+from arrayport.ops.slices import slice_in_dim
 from arrayport.transforms.batching import vmap
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import stage
 
-__all__ = ["reduce", "reduce_window", "reduce_window_shape_tuple"]
+__all__ = [
+    "associative_scan",
+    "reduce",
+    "reduce_sum",
+    "reduce_window",
+    "reduce_window_shape_tuple",
+]
 
 Computation = Callable[[Any, Any], Any]
 
@@ -196,3 +204,40 @@ def reduce_window_shape_tuple(
         *(shape, window_dimensions, window_strides, padding, base_dilation, window_dilation)
     )
     return at.places(shape)
+
+
+def reduce_sum(operand: Any, axes: Sequence[int]) -> Array:
+    """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``."""
+    x = takes(lift(operand, None, "operand"), NUMERIC, "reduce_sum")
+    return structure.reduce_sum(x, [structure.axis_of(a, len(x.shape), "axes") for a in axes])
+
+
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """Combine all up to each place of an axis, in logarithmic depth; from it, if `reverse`.
+
+    `fn` takes and gives pytrees like `elems`, works on any extent of the axis, and is associative.
+    Source: ``jax.lax.associative_scan``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport import lax
+    >>> lax.associative_scan(anp.multiply, anp.arange(1, 5))
+    Array([ 1,  2,  6, 24], dtype=int32)
+    """
+    leaves, treedef = tree_flatten(elems)
+    xs = [lift(x, home_of(*leaves), "elems") for x in leaves]
+    axis = structure.axis_of(axis, len(xs[0].shape), "axis")
+    step = -1 if reverse else 1
+    if len({x.shape[axis] for x in xs}) > 1:
+        raise ValueError(f"associative_scan: axis {axis} of the elements differs in extent")
+
+    def turned(xs: Sequence[Array]) -> list[Array]:
+        return [slice_in_dim(x, None, None, step, axis) for x in xs] if reverse else list(xs)
+
+    def combine(a: Any, b: Any) -> Any:
+        out = fn(tree_unflatten(treedef, a), tree_unflatten(treedef, b))
+        return tuple([lift(x) for x in tree_leaves(out)])
+
+    found = reductions.prefixes(combine, tuple(turned(xs)), axis)  # type: ignore[arg-type]
+    return tree_unflatten(treedef, turned(found))

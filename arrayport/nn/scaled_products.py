@@ -10,7 +10,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import UnsupportedOnBackendError
-from arrayport.lax.ragged import scaled_dot
+from arrayport.lax.products import scaled_dot
 from arrayport.numpy.creation import ones
 from arrayport.ops.products import dot_general
 from arrayport.ops.promotion import lift_all

@@ -68,6 +68,14 @@ sort_p = Primitive(
 )
 
 
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
+    """Sort keys along an axis, and values with them. Source: ``jax.lax.sort_key_val``."""
+    k, v = sort((keys, values), dimension=dimension, is_stable=is_stable, num_keys=1)
+    return k, v
+
+
 def argsort(operand: Any, dimension: int = -1, index_dtype: Any = "int32") -> Array:
     """Give the order of indices along an axis that sorts it, as `sort` does; equals keep theirs."""
     x = lift(operand, None, "operand")

@@ -1,4 +1,4 @@
-"""Products of operands whose rows come in groups, or whose blocks come with a scale."""
+"""Products: of vectors and matrices, of rows that come in groups, of blocks with a scale."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.ops import products
 from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import logical_and, select
 from arrayport.ops.products import dot_general, free_axes
-from arrayport.ops.promotion import home_of, lift, promote_dtypes
+from arrayport.ops.promotion import home_of, lift, lift_all, promote_dtypes
 from arrayport.ops.reductions import cumsum
 from arrayport.ops.structure import (
     broadcast_in_dim,
@@ -22,7 +23,40 @@ from arrayport.ops.structure import (
 )
 from arrayport.transforms.engines import run_on_engine
 
-__all__ = ["RaggedDotDimensionNumbers", "ragged_dot", "ragged_dot_general", "scaled_dot"]
+__all__ = [
+    "RaggedDotDimensionNumbers",
+    "batch_matmul",
+    "dot",
+    "ragged_dot",
+    "ragged_dot_general",
+    "scaled_dot",
+]
+
+
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """Multiply vectors and matrices, or as `dot_general` does. Source: ``jax.lax.dot``."""
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, **options)
+    x, y = lift_all((lhs, rhs))
+    if not 1 <= len(x.shape) <= 2 or not 1 <= len(y.shape) <= 2 or x.shape[-1] != y.shape[0]:
+        raise TypeError(f"lax.dot multiplies vectors and matrices, not {x.shape} and {y.shape}")
+    return products.dot(x, y, **options)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
+    """Multiply stacks of matrices with equal leading axes. Source: ``jax.lax.batch_matmul``."""
+    x, y = lift_all((lhs, rhs))
+    if len(x.shape) < 2 or len(x.shape) != len(y.shape) or x.shape[:-2] != y.shape[:-2]:
+        raise ValueError(f"batch_matmul needs equal leading axes, not {x.shape} and {y.shape}")
+    return products.matmul(x, y, precision=precision)
 
 
 class RaggedDotDimensionNumbers(NamedTuple):
