@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from arrayport.core.program import Program, Var
 
 ENTRY_POINTS = "arrayport.backends"
+NO_KERNEL = "it has no kernel here yet"  # what a table that says nothing is taken to say
 ARRAY_PACKAGES = {"jaxlib": "jax"}  # whose array classes live in a package of another name
 INSTALL = {
     "jax": 'pip install "arrayport[jax]"',
@@ -108,7 +109,7 @@ class Backend:
         """Look a kernel up; raise UnsupportedOnBackendError with the reason if there is none."""
         found = self.kernels.get(prim)
         if found is None or isinstance(found, Refusal):
-            reason = found.reason if found else "it has no kernel here yet"
+            reason = found.reason if found else NO_KERNEL
             raise UnsupportedOnBackendError(
                 f"{prim.name} is not supported on backend {self.name!r}: {reason}"
             )

@@ -1,4 +1,4 @@
-"""The command `arrayport`: doctor, verify and array-api."""
+"""The command `arrayport`: doctor, verify, array-api, matrix and ci."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from arrayport_conformance import doctor, names, standard, verify
+from arrayport.core.lazy import Lazy
+from arrayport_conformance import doctor, names, standard, verify, workflows
 from arrayport_conformance.reports import duration, print_table
+
+# They stand on hypothesis, which not every installation has.
+matrices: Any = Lazy("arrayport_conformance.matrix")
+pages: Any = Lazy("arrayport_conformance.pages")
 
 AGREES, DISAGREES, USAGE = 0, 1, 2
 
@@ -44,11 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     runs = commands.add_parser("verify", help="run a function on every backend and compare")
     runs.add_argument("target", metavar="FILE.py[:function]")
     runs.add_argument(
-        "--backends",
-        default=[],
-        type=lambda text: [name for name in text.split(",") if name],
-        metavar="NAME,...",
-        help="run these only",
+        "--backends", default=[], type=_listed, metavar="NAME,...", help="run these only"
     )
     runs.add_argument("--json", metavar="FILE|-", help="write the results as JSON")
     runs.set_defaults(run=_verify)
@@ -65,7 +68,44 @@ def _parser() -> argparse.ArgumentParser:
     suite.add_argument("--json", metavar="FILE", help="write the results; resumes if interrupted")
     suite.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
     suite.set_defaults(run=_array_api)
+
+    table = commands.add_parser("matrix", help="functions x backends x laws, as a page")
+    table.add_argument(
+        "--backends", default=[], type=_listed, metavar="NAME,...", help="these only"
+    )
+    table.add_argument(
+        "--only", default=[], type=_listed, metavar="PATTERN,...", help="such as 'numpy.fft.*'"
+    )
+    table.add_argument("--max-examples", type=_positive, default=2, metavar="N", help="a law")
+    table.add_argument("--workers", type=_positive, default=2, help="processes")
+    table.add_argument(
+        "--out", type=Path, default=Path("matrix"), help="the folder; an interrupted run resumes"
+    )
+    table.add_argument("--compare", type=Path, metavar="OLD.json", help="show what changed since")
+    table.set_defaults(run=_matrix)
+
+    flow = commands.add_parser("ci", help="write a workflow that tests a library on each backend")
+    flow.add_argument("--provider", choices=tuple(workflows.PLACES), required=True)
+    flow.add_argument(
+        "--backends", default=list(workflows.BACKENDS), type=_listed, metavar="NAME,..."
+    )
+    flow.add_argument(
+        "--pythons", default=list(workflows.PYTHONS), type=_listed, metavar="3.11,..."
+    )
+    flow.add_argument("--out", type=Path, help="the file, if not where the provider looks")
+    flow.add_argument("--force", action="store_true", help="overwrite the file")
+    flow.set_defaults(run=_ci)
     return parser
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
 
 
 # ---- doctor
@@ -205,3 +245,72 @@ def _array_api(options: argparse.Namespace) -> int:
     counts = ", ".join(f"{count} {group}" for group, count in results.counts.items())
     print(f"\n{request.namespace}, version {request.api_version}: {counts}")
     return DISAGREES if results.failures else AGREES
+
+
+# ---- matrix
+
+
+def _matrix(options: argparse.Namespace) -> int:
+    if find_spec("hypothesis") is None:
+        raise verify.UsageError('the laws need hypothesis: pip install "arrayport[testing]"')
+    names = matrices.checked(options.backends or verify.present_backends())
+    request = matrices.Request(names, tuple(options.only), options.max_examples, options.workers)
+    request.functions()
+    old = matrices.load(options.compare) if options.compare else None
+    out: Path = options.out
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise verify.UsageError(f"{out} cannot be a folder: {e.strerror}") from e
+    record = out / "matrix.partial"
+    found = matrices.run(request, record, matrices.progress)
+    if old is not None:
+        found = replace(found, changes=matrices.changes(old, found))
+    files = {
+        "matrix.html": pages.page(found),
+        "matrix.json": json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n",
+        "matrix.md": pages.markdown(found),
+        "badge.svg": pages.badge(found),
+    }
+    for name, text in files.items():
+        (out / name).write_text(text, "utf-8")
+    record.unlink()
+    _print_matrix(found, compared=old is not None)
+    print(f"\nwritten to {out}: {', '.join(files)}")
+    return DISAGREES if found.failures() else AGREES
+
+
+def _print_matrix(found: Any, *, compared: bool) -> None:
+    print()
+    print_table(
+        ("backend", *matrices.STATES),
+        [(name, *map(str, count.values())) for name, count in found.counts.items()],
+    )
+    bad = found.failures()
+    if bad:
+        print()
+        print_table(
+            ("function", "backend", "law", "error"),
+            [(f, b, law, cell.detail.splitlines()[0][:90]) for f, b, law, cell in bad],
+        )
+    if compared:
+        print(f"\n{len(found.changes)} cells changed")
+        if found.changes:
+            print_table(
+                ("function", "backend", "law", "before", "now"),
+                [
+                    (c.function, c.backend, c.column, c.before or "absent", c.after or "absent")
+                    for c in found.changes
+                ],
+            )
+
+
+# ---- ci
+
+
+def _ci(options: argparse.Namespace) -> int:
+    written = workflows.write(
+        options.provider, options.backends, options.pythons, options.out, force=options.force
+    )
+    print(f"{written} tests your library on {', '.join(options.backends)}: read it, then commit it")
+    return AGREES

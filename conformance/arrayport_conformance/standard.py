@@ -248,7 +248,7 @@ def run(request: Request, record: str = "", junit: str = "") -> Results:
     with TemporaryDirectory() as folder:
         first = Path(record or Path(folder) / "record").resolve()
         second = first.with_name(first.name + ".in_place")
-        _resume(first, known)
+        resume(first, known)
         _run(request, root, request.namespace, ["array_api_tests"], first, junit)
         ended = outcomes(first)
         if not ended:
@@ -288,7 +288,7 @@ def about(request: Request, root: Path) -> dict[str, Any]:
     }
 
 
-def _resume(record: Path, about: Mapping[str, Any]) -> None:
+def resume(record: Path, about: Mapping[str, Any]) -> None:
     """Begin a record with what the run is about, or find that it is about the same."""
     line = json.dumps({"about": about})
     if not record.exists():

@@ -108,9 +108,7 @@ def test_in_place_tests_pass_through_the_adapter(suite: Path, version: str) -> N
     assert not list(suite.glob("*.partial*"))
 
 
-def test_everything_but_a_pass_is_a_failure(
-    suite: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_everything_but_a_pass_is_a_failure(suite: Path) -> None:
     (suite / "array_api_tests" / "test_bad.py").write_text(BAD)
     (suite / "array_api_tests" / "test_unreadable.py").write_text("import no_such_module\n")
     junit, file = suite / "results.xml", suite / "results.json"
@@ -121,7 +119,7 @@ def test_everything_but_a_pass_is_a_failure(
     }
     assert failures["test_unreadable.py"][0] == "error"
     assert "no_such_module" in failures["test_unreadable.py"][1]
-    assert "results" in capsys.readouterr().out or junit.exists()
+    assert "test_unreadable" in junit.read_text()
     (suite / "array_api_tests" / "test_unreadable.py").unlink()
     assert run(suite, "--json", str(file)) == 1
     failures = {
@@ -144,7 +142,7 @@ def test_an_interrupted_run_goes_on(suite: Path) -> None:
     (suite / "array_api_tests" / "test_zz.py").write_text(crash + "os._exit(1)\n")
     request = standard.Request(suite, max_examples=100)
     record = f"{file}.partial"
-    standard._resume(Path(record), standard.about(request, suite))
+    standard.resume(Path(record), standard.about(request, suite))
     standard._run(request, suite, request.namespace, ["array_api_tests"], Path(record), "")
     states = {o.test.rpartition("::")[2]: o.outcome for o in standard.outcomes(Path(record))}
     assert (states["test_good"], states["test_crash"]) == ("passed", "never ran")
