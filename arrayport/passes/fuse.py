@@ -28,7 +28,7 @@ class Language(Protocol):
     """What a backend's kernels can compute."""
 
     def form(self, eqn: Eqn, at: Indices) -> Form | None:
-        """Say how an element of the answer is made; None if only a library call makes it."""
+        """Say how an element of each answer is made; None if only a library call makes it."""
 
     def cost(self, eqn: Eqn) -> int:
         """Give the instructions an element takes, roughly."""
@@ -104,26 +104,28 @@ class Fusion:
         self.folds: dict[Atom, tuple[int, ...]] = {}
         self.costs: dict[Atom, int] = {}
         self.links: dict[Atom, list[tuple[Atom, bool]]] = {}
+        self.firsts: dict[Atom, Atom] = {}  # of the answers that are computed together
         for eqn in program.eqns:
             form, at = self.form_of(eqn, language)
             if form is None:
                 continue
-            (out,) = eqn.outs
             folds = folded_lanes(form)
-            space = form.place.atom.shape if folds and isinstance(form, Folded) else out.shape
-            self.forms[out] = form
-            self.folds[out] = folds
-            self.lanes[out] = tuple(space[i] for i in lanes_of(space))
-            unrolled = prod(space) // prod(self.lanes[out])
-            self.costs[out] = language.cost(eqn) * unrolled
+            space = eqn.outs[0].shape
             if folds and isinstance(form, Folded):
-                at = form.place.at
-            self.links[out] = list(self.links_of(form, at, space))
+                space, at = form.place.atom.shape, form.place.at
+            lanes = tuple(space[i] for i in lanes_of(space))
+            for out in eqn.outs:
+                self.forms[out] = form
+                self.folds[out] = folds
+                self.lanes[out] = lanes
+                self.costs[out] = language.cost(eqn) * (prod(space) // prod(lanes))
+                self.links[out] = list(self.links_of(form, at, space))
+                self.firsts[out] = eqn.outs[0]
         self.stored = self.must_store()
 
     def form_of(self, eqn: Eqn, language: Language) -> tuple[Form | None, Indices]:
         """The form of an equation at loop variables over its answer."""
-        if len(eqn.outs) != 1 or any(0 in a.shape for a in (*eqn.ins, *eqn.outs)):
+        if not eqn.outs or any(0 in a.shape for a in (*eqn.ins, *eqn.outs)):
             return None, ()
         at = axes_over(eqn.outs[0].shape)
         return language.form(eqn, at), at
@@ -140,7 +142,7 @@ class Fusion:
         """What is read from outside, what folds lanes, what is read elsewhere and is not cheap."""
         stored = {a for a in self.program.outs if a in self.forms}
         for eqn in self.program.eqns:
-            if not (len(eqn.outs) == 1 and eqn.outs[0] in self.forms):
+            if not (eqn.outs and eqn.outs[0] in self.forms):
                 stored.update([a for a in eqn.ins if a in self.forms])
         stored.update([v for v, folds in self.folds.items() if folds])
         elsewhere = {a for links in self.links.values() for a, same in links if not same}
@@ -155,7 +157,7 @@ class Fusion:
     def reach(self, v: Atom, reaches: dict[Atom, Reach], stored: set[Atom]) -> Reach:
         """What computing v reads and passes through."""
         reads: dict[Atom, bool] = {}
-        through = {id(v): self.costs[v]}
+        through = {id(self.firsts[v]): self.costs[v]}
         for atom, same in self.links[v]:
             if type(atom) is Literal:
                 continue
@@ -175,7 +177,9 @@ class Fusion:
             again = {
                 v
                 for v in self.forms
-                if v not in self.stored and self.costly(v) and len(passed[id(v)]) > 1
+                if v not in self.stored
+                and self.costly(v)
+                and len(passed[id(self.firsts[v])]) > 1
             }
             if not again:
                 return [unit for level in sorted(levels) for unit in levels[level]]
@@ -194,29 +198,28 @@ class Fusion:
         self.reaches: dict[Atom, Reach] = {}
         effects = 0  # the level of the last effect: they keep their order
         for eqn in self.program.eqns:
-            v = eqn.outs[0] if eqn.outs else None
-            if v not in self.forms:
+            if not (eqn.outs and eqn.outs[0] in self.forms):
                 level = max([when[a] for a in eqn.ins if type(a) is Var], default=0)
                 if eqn.effect:
                     level = effects = max(level, effects)
                 calls[level].append(eqn)
                 when.update(dict.fromkeys(eqn.outs, level + 1))
                 continue
-            assert v is not None
-            reach = self.reaches[v] = self.reach(v, self.reaches, self.stored)
-            if v not in self.stored:
-                continue
-            level = max([self.after(v, a, s, when) for a, s in reach.reads.items()], default=0)
-            when[v] = level
-            found = nests[level, self.lanes[v], self.folds[v]]
-            if not found or found[-1].cost + reach.cost > LIMIT:
-                found.append(Nest(self.lanes[v], self.folds[v]))
-            nest = found[-1]
-            nest.stored.append(v)
-            nest.reads |= reach.reads.keys()
-            nest.cost += reach.cost
-            for position in reach.through:
-                passed[position].add(id(nest))
+            for v in eqn.outs:
+                reach = self.reaches[v] = self.reach(v, self.reaches, self.stored)
+                if v not in self.stored:
+                    continue
+                level = max([self.after(v, a, s, when) for a, s in reach.reads.items()], default=0)
+                when[v] = level
+                found = nests[level, self.lanes[v], self.folds[v]]
+                if not found or found[-1].cost + reach.cost > LIMIT:
+                    found.append(Nest(self.lanes[v], self.folds[v]))
+                nest = found[-1]
+                nest.stored.append(v)
+                nest.reads |= reach.reads.keys()
+                nest.cost += reach.cost
+                for position in reach.through:
+                    passed[position].add(id(nest))
         units: dict[int, list[Nest | Eqn]] = defaultdict(list)
         self.merge(nests, passed)
         for folding in (False, True):  # a reduction may read what its own level stores

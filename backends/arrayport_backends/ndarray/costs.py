@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,10 +49,12 @@ class Counter(Builder):
         return self.literal(0, dtype)
 
 
-def instructions(row: Kernel, ins: Iterable[DType], out: DType, params: dict[str, Any]) -> int:
+def instructions(
+    row: Kernel, ins: Iterable[DType], outs: Sequence[DType], params: dict[str, Any]
+) -> int:
     """Count the instructions of one element's code."""
     counter = Counter()
-    row.emit(counter, [counter.operand(d) for d in ins], out, **params)
+    row.emit(counter, [counter.operand(d) for d in ins], outs, **params)
     return counter.count
 
 

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, product
+from math import prod
 from typing import Any
 
 from arrayport.core.program import Eqn
-from arrayport.ops import creation, indexing, reductions, shapes, slices, structure, windows
+from arrayport.ops import (
+    creation,
+    indexing,
+    products,
+    random,
+    reductions,
+    shapes,
+    slices,
+    structure,
+    windows,
+)
 from arrayport.passes.forms import (
     Added,
     Counted,
@@ -22,6 +33,10 @@ from arrayport.passes.forms import (
 )
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, Loaded, of, reshaped
 from arrayport_backends.ndarray.indexing import filler
+
+
+SUMMED = 8  # products up to which a kernel sums them
+STACKED = 16  # the same of stacks of matrices, of which BLAS takes one at a time
 
 
 def pointwise(eqn: Eqn, at: Indices) -> Form:
@@ -182,6 +197,42 @@ def _dynamic_update_slice(eqn: Eqn, at: Indices) -> Form:
     return form
 
 
+def _dot_general(eqn: Eqn, at: Indices) -> Form | None:
+    """Sum a few products: what BLAS needs longer to begin than to do."""
+    (x, y), (cx, cy), (bx, by) = eqn.ins, eqn.params["contract"], eqn.params["batch"]
+    extents = [x.shape[i] for i in cx]
+    if prod(extents) > (STACKED if bx else SUMMED):
+        return None
+    axes = [products.free_axes(len(a.shape), *own) for a, own in ((x, (cx, bx)), (y, (cy, by)))]
+    count = len(bx) + len(axes[0])
+    sides = [
+        {**dict(zip(b, at, strict=False)), **dict(zip(free, found, strict=True))}
+        for b, free, found in ((bx, axes[0], at[len(bx) : count]), (by, axes[1], at[count:]))
+    ]
+    places = []
+    for found in product(*map(range, extents)):
+        for a, c, side in ((x, cx, sides[0]), (y, cy, sides[1])):
+            whole = {**side, **dict(zip(c, map(Index, found), strict=True))}
+            places.append(Place(a, tuple(whole[d] for d in range(len(a.shape)))))
+    return Pointwise(tuple(places))
+
+
+def _threefry2x32(eqn: Eqn, at: Indices) -> Form:
+    """Read words that broadcast."""
+    return Pointwise(
+        tuple(
+            Place(
+                a,
+                tuple(
+                    i if n > 1 else ZERO
+                    for i, n in zip(at[len(at) - len(a.shape) :], a.shape, strict=True)
+                ),
+            )
+            for a in eqn.ins
+        )
+    )
+
+
 def _folded(combine: str) -> FormRule:
     def rule(eqn: Eqn, at: Indices) -> Form:
         (x,), over = eqn.ins, eqn.params["axes"]
@@ -215,4 +266,6 @@ FORMS: Forms = {
     shapes.pad_p: _pad,
     windows.dynamic_slice_p: _dynamic_slice,
     windows.dynamic_update_slice_p: _dynamic_update_slice,
+    products.dot_general_p: _dot_general,
+    random.threefry2x32_p: _threefry2x32,
 }

@@ -47,8 +47,8 @@ class Kernel:
     moves: bool = False  # only moves elements: any dtype goes through as it is
     # (lib, base, *rest, **params): the same, written into base.
     inplace: Callable[..., Any] | None = None
-    # (builder, *scalars, **params): one element's code, of an elementwise primitive; see `emit`.
-    scalar: Callable[..., Scalar] | None = None
+    # (builder, *scalars, **params): one element's code, or one each of several answers; see `emit`.
+    scalar: Callable[..., Scalar | list[Scalar]] | None = None
     kinds: str = "biufc"  # of the operands that `scalar` takes; see `fuses`
     price: float = 0.3  # nanoseconds that `run` takes for one float64 on NumPy, roughly
 
@@ -64,14 +64,19 @@ class Kernel:
             d in DTYPES and dtypes.kind(d) in self.kinds for d in operands
         )
 
-    def emit(self, b: Builder, xs: Sequence[Scalar], out: DType, /, **params: Any) -> Scalar:
-        """One element's code, with the answer's dtype: 16-bit floats compute as float32."""
+    def emit(
+        self, b: Builder, xs: Sequence[Scalar], outs: Sequence[DType], /, **params: Any
+    ) -> list[Scalar]:
+        """One element's code, with the answers' dtypes: 16-bit floats compute as float32."""
         assert self.scalar is not None
+        if not self.moves:
+            b.contracts = HALVES.isdisjoint(x.dtype for x in xs)
+            xs = [b.cast(x, dtypes.float32) if x.dtype in HALVES else x for x in xs]
+        made = self.scalar(b, *xs, **params)
+        found = made if isinstance(made, list) else [made]
         if self.moves:
-            return self.scalar(b, *xs, **params)
-        b.contracts = HALVES.isdisjoint(x.dtype for x in xs)
-        wide = [b.cast(x, dtypes.float32) if x.dtype in HALVES else x for x in xs]
-        return b.cast(self.scalar(b, *wide, **params), out)
+            return found
+        return [b.cast(x, dtype) for x, dtype in zip(found, outs, strict=True)]
 
 
 Rows = Mapping[Primitive, Kernel | Refusal]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -9,7 +10,7 @@ from arrayport.core import dtypes
 from arrayport.core.primitive import params_key
 from arrayport.core.program import Eqn
 from arrayport.ops import slices, windows
-from arrayport.passes.forms import Folded, Form
+from arrayport.passes.forms import Folded, Form, places
 from arrayport.passes.fuse import axes_over, lanes_of
 from arrayport.passes.indices import Indices
 from arrayport_backends.ndarray.costs import instructions, nanoseconds
@@ -44,12 +45,12 @@ class KernelLanguage:
 
     def fusable(self, eqn: Eqn) -> bool:
         """Whether kernels can compute an equation."""
-        if len(eqn.outs) != 1 or any(0 in a.shape for a in (*eqn.ins, *eqn.outs)):
+        if not eqn.outs or any(0 in a.shape for a in (*eqn.ins, *eqn.outs)):
             return False
         return self.form(eqn, axes_over(eqn.outs[0].shape)) is not None
 
     def form(self, eqn: Eqn, at: Indices) -> Form | None:
-        """Say how an element of the answer is made; None if only a library call makes it."""
+        """Say how an element of each answer is made; None if only a library call makes it."""
         if any(a.dtype not in DTYPES for a in (*eqn.ins, *eqn.outs)):
             return None
         rule = FORMS.get(eqn.prim)
@@ -66,14 +67,16 @@ class KernelLanguage:
 
     def cost(self, eqn: Eqn) -> int:
         """Give the instructions an element takes, roughly."""
+        row, ins, outs = self.row(eqn), [a.dtype for a in eqn.ins], [v.dtype for v in eqn.outs]
         if eqn.prim in FORMS:
-            return 1 if eqn.prim.name.startswith("reduce") else 0
-        ins, (out,) = tuple([a.dtype for a in eqn.ins]), eqn.outs
-        key = (eqn.prim, ins, out.dtype, params_key(eqn.params))
+            if row.scalar is None:
+                return 1 if eqn.prim.name.startswith("reduce") else 0
+            form = self.form(eqn, axes_over(eqn.outs[0].shape))
+            ins = [p.atom.dtype for p in places(form)] if form is not None else ins
+        key = (eqn.prim, tuple(ins), tuple(outs), params_key(eqn.params))
         found = self.costs.get(key)
         if found is None:
-            found = instructions(self.row(eqn), ins, out.dtype, eqn.params)
-            self.costs[key] = found
+            found = self.costs[key] = instructions(row, ins, outs, eqn.params)
         return found
 
     def price(self, eqn: Eqn) -> float:

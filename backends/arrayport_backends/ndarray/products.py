@@ -8,6 +8,7 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.ops.products import COLUMNS_ROWS, NO_AXES, dot_general_p, free_axes
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+from arrayport_backends.ndarray.scalars import Builder, DType, Scalar
 
 Axes = tuple[int, ...]
 
@@ -54,6 +55,21 @@ def dot_general(
     return lib.xp.dot(x, y).reshape(shape)
 
 
+def sum_of_products(
+    b: Builder, *xs: Scalar, preferred_element_type: DType | None, **_params: Any
+) -> Scalar:
+    """One element of a product from the pairs of elements that it sums, in the scalar language."""
+    dtype = preferred_element_type or xs[0].dtype
+    total = b.constant(0, dtype)
+    for pair in zip(xs[::2], xs[1::2], strict=True):
+        x, y = (b.cast(v, dtype) for v in pair)
+        if dtype == dtypes.bool_:
+            total = total | (x & y)
+        else:
+            total = b.add(total, b.mul(x, y, contract=True), contract=True)
+    return total
+
+
 def _cast(x: Any, dtype: Any) -> Any:
     """Cast to the dtype of the sum; of a complex operand the real part, as XLA does."""
     if x.dtype.kind == "c" and not dtypes.is_complex(dtype):
@@ -68,4 +84,4 @@ def _dense(lib: Lib, x: Any) -> Any:
     return lib.xp.ascontiguousarray(x)
 
 
-ROWS: Rows = {dot_general_p: Kernel(dot_general)}
+ROWS: Rows = {dot_general_p: Kernel(dot_general, scalar=sum_of_products)}

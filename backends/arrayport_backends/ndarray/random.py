@@ -16,6 +16,7 @@ from arrayport.ops.random import (
     threefry2x32_p,
 )
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+from arrayport_backends.ndarray.mathematics import integers
 from arrayport_backends.ndarray.mathematics.logarithms import log1p
 from arrayport_backends.ndarray.scalars import Builder, Scalar
 
@@ -282,7 +283,7 @@ def random_unwrap(lib: Lib, keys: Any) -> Any:
 
 
 ROWS: Rows = {
-    threefry2x32_p: Kernel(threefry2x32),
+    threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u"),
     random_wrap_p: Kernel(random_wrap, view=True),
     random_unwrap_p: Kernel(random_unwrap, view=True),
     fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=16),

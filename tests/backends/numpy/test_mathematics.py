@@ -51,7 +51,7 @@ def compiled(prim: Any, ins: tuple[Any, ...], **params: Any) -> Any:
         return b.ir.gep(function.args[k], [i], source_etype=kind, inbounds=True)
 
     xs = [b.load(at(k, d), d) for k, d in enumerate(ins)]
-    made = ROWS[prim].emit(b, xs, out, **params)
+    (made,) = ROWS[prim].emit(b, xs, [out], **params)
     assert made.dtype == out
     b.store(at(len(ins), out), made)
     after = b.ir.add(i, index(1), flags=("nuw", "nsw"))

@@ -248,7 +248,12 @@ class Values:
                 code = self.body.code
                 eqn = code.eqns[atom]
                 xs = [self.known[q] for q in found]
-                return code.language.row(eqn).emit(b, xs, atom.dtype, **eqn.params)
+                outs = [v.dtype for v in eqn.outs]
+                made = code.language.row(eqn).emit(b, xs, outs, **eqn.params)
+                self.known.update(
+                    {Place(v, place.at): x for v, x in zip(eqn.outs, made, strict=True)}
+                )
+                return self.known[place]
             case Folded(combine):
                 xs = [self.known[q] for q in unfolded(form)]
                 if combine == "add":  # as NumPy's sums, which are never -0
