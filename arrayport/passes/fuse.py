@@ -7,14 +7,14 @@ stored values gives the same answers, and this pass only decides what is quick.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Protocol
 
 from arrayport.core.program import Atom, Eqn, Literal, Program, Var
-from arrayport.passes.forms import Folded, Form, places
+from arrayport.passes.forms import Folded, Form, Place, places
 from arrayport.passes.indices import Axis, Indices, Loaded, Shape, of
 
 SHORT = 8  # extent up to which an axis is unrolled rather than looped over
@@ -121,6 +121,7 @@ class Fusion:
                 self.costs[out] = language.cost(eqn) * (prod(space) // prod(lanes))
                 self.links[out] = list(self.links_of(form, at, space))
                 self.firsts[out] = eqn.outs[0]
+        self.readers = Counter(a for eqn in program.eqns for a in eqn.ins)
         self.stored = self.must_store()
 
     def form_of(self, eqn: Eqn, language: Language) -> tuple[Form | None, Indices]:
@@ -145,7 +146,12 @@ class Fusion:
             if not (eqn.outs and eqn.outs[0] in self.forms):
                 stored.update([a for a in eqn.ins if a in self.forms])
         stored.update([v for v, folds in self.folds.items() if folds])
-        elsewhere = {a for links in self.links.values() for a, same in links if not same}
+        elsewhere = {
+            a
+            for v, links in self.links.items()
+            for a, same in links
+            if not same and not self.passes(v, a)
+        }
         reaches: dict[Atom, Reach] = {}
         for v in self.forms:
             reach = self.reach(v, reaches, stored)
@@ -153,6 +159,11 @@ class Fusion:
                 stored.add(v)
             reaches[v] = self.reach(v, reaches, stored)
         return stored
+
+    def passes(self, v: Atom, a: Atom) -> bool:
+        """Whether v is but another order of a, and nothing else reads a: there is nothing twice."""
+        form = self.forms[v]
+        return isinstance(form, Place) and prod(v.shape) == prod(a.shape) and self.readers[a] == 1
 
     def reach(self, v: Atom, reaches: dict[Atom, Reach], stored: set[Atom]) -> Reach:
         """What computing v reads and passes through."""

@@ -65,9 +65,17 @@ def sum_of_products(
         x, y = (b.cast(v, dtype) for v in pair)
         if dtype == dtypes.bool_:
             total = total | (x & y)
+        elif dtype.kind != "c":
+            total = _with_product(b, total, x, y)
         else:
-            total = b.add(total, b.mul(x, y, contract=True), contract=True)
+            (p, q), (r, s), (u, v) = total.code, x.code, y.code
+            real = _with_product(b, _with_product(b, p, r, u), -s, v)
+            total = b.complex(real, _with_product(b, _with_product(b, q, r, v), s, u))
     return total
+
+
+def _with_product(b: Builder, total: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    return b.add(total, b.mul(x, y, contract=True), contract=True)
 
 
 def _cast(x: Any, dtype: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
@@ -17,7 +17,15 @@ from arrayport.passes.indices import ZERO, Axis, Index, Indices, Shape, flat, of
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
 from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, End, room, shifted
-from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code, Survey, folded
+from arrayport_backends.numpy.codegen.values import (
+    COMBINE,
+    WORD,
+    Body,
+    Code,
+    Survey,
+    folded,
+    steps,
+)
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
 PIECES = 27  # copies of the body, one for each way its choices can fall
@@ -26,6 +34,10 @@ ROWS = 64  # rows, when columns are added up
 COLUMNS = 512  # columns that are added up at once
 STATES = 3  # numbers of a sum's state, at most
 STATE = 16  # bytes of each, at most
+REPEATED = 4  # extent of lanes up to which the body is repeated rather than looped over
+BODY = 128  # cost of the body up to which it is repeated
+
+Lanes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -91,8 +103,12 @@ class NestEmitter(Emitter):
         lanes = [of(a) for a in axes]
         survey = Survey(self.body)
         survey.visit([q for t in self.targets for q in self.sources(t, lanes)])
+        for t in self.targets:
+            for at in t.spaces(lanes):
+                survey.compute(flat(t.own(at), t.var.shape))
         self.reads = list(survey.read)
         self.ranges = self.pieces([sorted(survey.breaks.get(a, ())) for a in axes])
+        self.merged = self.runs_of(axes, survey.indices)
         # Reads of these are at the nest's own place in their first lane.
         self.local = {
             a
@@ -108,6 +124,25 @@ class NestEmitter(Emitter):
         return [
             list(pairwise([0, *found, n])) for found, n in zip(breaks, self.nest.lanes, strict=True)
         ]
+
+    def runs_of(self, axes: Sequence[Axis], indices: Iterable[Index]) -> list[Lanes]:
+        """Lanes in runs that can be gone through as one, since every index goes on from row to row.
+
+        All lanes of such a run but the last then stay 0, and the last counts on beyond its extent.
+        """
+        runs: list[Lanes] = []
+        for k, axis in enumerate(axes):
+            last = k - 1
+            whole = k and len(self.ranges[last]) == len(self.ranges[k]) == 1
+            if (
+                whole
+                and not self.nest.reduced
+                and all(steps(i, axes[last]) == steps(i, axis) * axis.end for i in indices)
+            ):
+                runs[-1] = (*runs[-1], k)
+            else:
+                runs.append((k,))
+        return runs
 
     @property
     def by_rows(self) -> bool:
@@ -186,16 +221,55 @@ class NestEmitter(Emitter):
 
     # ---- loops over lanes
 
-    def over(self, order: Sequence[int], lanes: dict[int, Index]) -> Iterator[dict[int, Index]]:
+    def over(self, order: Sequence[Lanes], lanes: dict[int, Index]) -> Iterator[dict[int, Index]]:
         """Loops over these lanes, piece by piece, and inside them the body, once for each piece."""
         if not order:
             yield lanes
             return
-        first, *rest = order
+        (*outer, first), *rest = order
+        found = {**lanes, **{k: self.fixed(Axis(self.nest.lanes[k])) for k in outer}}
+        rows = prod([self.nest.lanes[k] for k in (*outer[1:], first)])
+        if outer:
+            word = ir.IntType(WORD)
+            whole = word(0), word(self.nest.lanes[outer[0]])
+            bounds = self.range if self.split == outer[0] else whole
+            low, high = (self.b.ir.mul(bound, word(rows)) for bound in bounds)
+            with self.counting(low, high, Axis(self.nest.lanes[first])) as index:
+                yield from self.over(rest, {**found, first: index})
+            return
         for low, high in self.ranges[first]:
             part = self.part if first == self.split else self.loop
             with part(low, high) as index:
-                yield from self.over(rest, {**lanes, first: index})
+                yield from self.over(rest, {**found, first: index})
+
+    def fixed(self, axis: Axis) -> Index:
+        """A loop variable that stays 0."""
+        self.values.axes[axis] = ir.IntType(WORD)(0)
+        return of(axis)
+
+    def unrolled(self) -> tuple[list[Lanes], list[Lanes]]:
+        """Runs of lanes to be looped over, and those so short that the body is repeated instead."""
+        looped, short, count = [], [], 1
+        for run in self.merged:
+            n = prod(self.nest.lanes[k] for k in run)
+            if (
+                n <= REPEATED
+                and len(self.merged) > len(short) + 1
+                and all(len(self.ranges[k]) == 1 for k in run)
+                and self.split not in run
+                and count * n * self.nest.cost <= BODY
+            ):
+                short.append(run)
+                count *= n
+            else:
+                looped.append(run)
+        return looped, short
+
+    def repeats(self, short: Sequence[Lanes]) -> Iterator[dict[int, Index]]:
+        """The places along short lanes."""
+        lanes = [k for run in short for k in run]
+        for at in product(*[range(self.nest.lanes[k]) for k in lanes]):
+            yield dict(zip(lanes, map(Index, at), strict=True))
 
     @contextmanager
     def part(self, low: int, high: int, step: int = 1) -> Iterator[Index]:
@@ -230,16 +304,18 @@ class NestEmitter(Emitter):
     def emit(self) -> None:
         """The nest: as its reductions lie, if it has any."""
         lanes = range(len(self.nest.lanes))
-        kept = [k for k in lanes if k not in self.nest.reduced]
+        kept = [(k,) for k in lanes if k not in self.nest.reduced]
         if not self.nest.reduced:
-            for found in self.over(kept, {}):
-                self.store(found)
+            looped, short = self.unrolled()
+            for found in self.over(looped, {}):
+                for rest in self.repeats(short):
+                    self.store({**found, **rest})
         elif lanes[-1] in self.nest.reduced:
             for found in self.over(kept, {}):
                 self.fold_rows(found)
         else:
             for found in self.over(kept[:-1], {}):
-                self.fold_columns(found, kept[-1])
+                self.fold_columns(found, kept[-1][0])
 
     def store(self, lanes: dict[int, Index]) -> None:
         """Store the values that are not reductions."""
@@ -269,7 +345,7 @@ class NestEmitter(Emitter):
         sums = [Sum(self, t, 1) for t, _ in groups]
         for s in sums:
             s.begin(ZERO)
-        for found in self.over(before, outer):
+        for found in self.over([(k,) for k in before], outer):
             for start, low, end in self.runs(last, RUN):
                 for s in sums:
                     s.begin_run(ZERO)
@@ -315,7 +391,7 @@ class NestEmitter(Emitter):
             with self.loop(from_, to) as index:
                 for s in sums:
                     s.begin(index + -from_)
-            for found in self.over(before, outer):
+            for found in self.over([(k,) for k in before], outer):
                 for start, low, end in self.runs(last, ROWS):
                     with self.loop(from_, to) as index:
                         for s in sums:

@@ -129,6 +129,7 @@ class Survey:
         self.seen: set[Place] = set()
         self.read: dict[Atom, list[Place]] = {}
         self.breaks: Breaks = {}
+        self.indices: set[Index] = set()  # all that are computed
 
     def visit(self, start: list[Place]) -> None:
         """Follow these elements down to what is in memory."""
@@ -141,6 +142,7 @@ class Survey:
             stack += loads(place.at)
             form = decided(self.body.form(place))
             if form is None:
+                self.compute(flat(place.at, place.atom.shape))
                 if type(place.atom) is not Literal or place.atom.shape:
                     self.read.setdefault(place.atom, []).append(place)
                 continue
@@ -151,15 +153,26 @@ class Survey:
         if isinstance(form, Folded):
             return unfolded(form)
         if isinstance(form, Counted):
+            self.compute(form.index)
             return loads((form.index,))
         if isinstance(form, Added):
             return [q for part in parts(form) for q in self.needs(part)]
         if isinstance(form, Piecewise):
+            self.compute(form.index)
             self.note(form)
             inner = [decided(part) for part in form.parts]
             found = [q for part in inner if part is not None for q in self.needs(part)]
             return [*loads((form.index,)), *found]
         return list(places(form))
+
+    def compute(self, index: Index) -> None:
+        """Note an index, and those that it is made of."""
+        if index in self.indices:
+            return
+        self.indices.add(index)
+        for term, _ in index.terms:
+            if isinstance(term, Quotient | Remainder):
+                self.compute(term.index)
 
     def note(self, form: Piecewise) -> None:
         """Break the axis that a choice depends on, if it is one, where the choice changes."""
@@ -173,6 +186,11 @@ class Survey:
             at = -(-distance // times) if times > 0 else distance // times + 1
             if axis.low < at < axis.end:
                 self.breaks.setdefault(axis, set()).add(at)
+
+
+def steps(index: Index, axis: Axis) -> int:
+    """How far an index goes when a loop variable that it contains by itself goes one on."""
+    return dict(index.terms).get(axis, 0)
 
 
 class Values:
