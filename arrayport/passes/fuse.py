@@ -188,9 +188,7 @@ class Fusion:
             again = {
                 v
                 for v in self.forms
-                if v not in self.stored
-                and self.costly(v)
-                and len(passed[id(self.firsts[v])]) > 1
+                if v not in self.stored and self.costly(v) and len(passed[id(self.firsts[v])]) > 1
             }
             if not again:
                 return [unit for level in sorted(levels) for unit in levels[level]]

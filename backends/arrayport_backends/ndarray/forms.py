@@ -34,7 +34,6 @@ from arrayport.passes.forms import (
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, Loaded, of, reshaped
 from arrayport_backends.ndarray.indexing import filler
 
-
 SUMMED = 8  # products up to which a kernel sums them
 STACKED = 16  # the same of stacks of matrices, of which BLAS takes one at a time
 

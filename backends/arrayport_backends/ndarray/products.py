@@ -92,4 +92,4 @@ def _dense(lib: Lib, x: Any) -> Any:
     return lib.xp.ascontiguousarray(x)
 
 
-ROWS: Rows = {dot_general_p: Kernel(dot_general, scalar=sum_of_products)}
+ROWS: Rows = {dot_general_p: Kernel(dot_general, scalar=sum_of_products, price=1.0)}

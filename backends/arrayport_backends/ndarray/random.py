@@ -283,7 +283,7 @@ def random_unwrap(lib: Lib, keys: Any) -> Any:
 
 
 ROWS: Rows = {
-    threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u"),
+    threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u", price=18.0),
     random_wrap_p: Kernel(random_wrap, view=True),
     random_unwrap_p: Kernel(random_unwrap, view=True),
     fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=16),

@@ -249,7 +249,9 @@ class NestEmitter(Emitter):
 
     def unrolled(self) -> tuple[list[Lanes], list[Lanes]]:
         """Runs of lanes to be looped over, and those so short that the body is repeated instead."""
-        looped, short, count = [], [], 1
+        looped: list[Lanes] = []
+        short: list[Lanes] = []
+        count = 1
         for run in self.merged:
             n = prod(self.nest.lanes[k] for k in run)
             if (

@@ -243,7 +243,8 @@ def stored(unit: Unit) -> Sequence[Atom]:
 def code_of(program: Program, units: Sequence[Unit], language: KernelLanguage) -> Code:
     """What the nests among the units may compute."""
     calls = {id(u) for u in units}
-    eqns: dict[Atom, Eqn] = {v: eqn for eqn in program.eqns if id(eqn) not in calls for v in eqn.outs}
+    own = [eqn for eqn in program.eqns if id(eqn) not in calls]
+    eqns: dict[Atom, Eqn] = {v: eqn for eqn in own for v in eqn.outs}
     return Code(program.ins, eqns, {v for u in units for v in stored(u)}, language)
 
 
