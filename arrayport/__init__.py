@@ -32,6 +32,7 @@ from arrayport.control.closures import closure_convert, custom_gradient, fwd_and
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.custom_vjp import custom_vjp
 from arrayport.control.jit import clear_caches, jit
+from arrayport.control.key_reuse import debug_key_reuse
 from arrayport.control.policies import checkpoint_policies
 from arrayport.control.scopes import (
     default_device,
@@ -117,6 +118,7 @@ __all__ = [
     "custom_vjp",
     "debug",
     "debug_infs",
+    "debug_key_reuse",
     "debug_nans",
     "default_backend",
     "default_device",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import operator
+import pickle
 import sys
 
 import numpy as np
@@ -340,6 +342,36 @@ def test_transfer_guards(backend, caplog):
     with ap.transfer_guard("log"), caplog.at_level(logging.WARNING, "arrayport.transfers"):
         np.asarray(x + host)
     assert len(caplog.messages) == (2 if moves else 0)
+
+
+WAYS = {
+    "float": float,
+    "int": int,
+    "bool": bool,
+    "complex": complex,
+    "index": operator.index,
+    "pickle": pickle.dumps,
+    "asarray": np.asarray,
+    "repr": repr,
+    "item": lambda v: v.item(),
+    "tolist": lambda v: v.tolist(),
+    "lu": lambda v: lax.linalg.lu(v[None, None] * 1.0),
+    "eig": lambda v: anp.linalg.eig(v[None, None] * 1.0),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_leads_past_the_guard(way, backend):
+    if backend == "jax":
+        pytest.skip("JAX guards its own transfers")
+    x, use = anp.array(1), WAYS[way]
+    with ap.transfer_guard_device_to_host("disallow"):
+        if backend == "numpy":
+            use(x)
+        else:
+            with pytest.raises(RuntimeError, match=r"transfer_guard.*device to host"):
+                use(x)
+    use(x)
 
 
 # ---- options

@@ -222,14 +222,10 @@ class Array(Methods):
 
     def __index__(self) -> int:
         raw = self.concrete(TracerIntegerConversionError, "a Python integer")
-        return home(raw).to_numpy(raw).__index__()
+        return _host(self, raw).__index__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        raw = self.raw
-        own = home(raw)
-        if type(raw) is not np.ndarray:
-            transfer("device_to_host", own, aval_of(self))
-        host = own.to_numpy(raw)
+        host = _host(self, self.raw)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
                 raise ValueError(
@@ -274,7 +270,7 @@ class Array(Methods):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raw = self.concrete()
-        return restore, (home(raw).to_numpy(raw), self.weak, home(raw).name)
+        return restore, (_host(self, raw), self.weak, home(raw).name)
 
     def __copy__(self) -> Array:
         return self
@@ -431,7 +427,18 @@ def _scalar(x: Array, raw: Any, kind: str) -> Any:
             ".all() or .item()"
         )
         raise TypeError(msg) if kind != "bool" else ValueError(msg)
-    return home(raw).to_numpy(raw).item()
+    if x.dtype.kind == "V" and dtypes.is_key(x.dtype):
+        raise dtypes.no_number()
+    return _host(x, raw).item()
+
+
+def _host(x: Array, raw: Any) -> np.ndarray[Any, Any]:
+    """The values on the host, if they are there or the guard lets them come."""
+    if type(raw) is np.ndarray:
+        return raw
+    own = home(raw)
+    transfer("device_to_host", own, aval_of(x))
+    return own.to_numpy(raw)
 
 
 def _shown(key: Any) -> str:

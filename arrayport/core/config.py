@@ -255,7 +255,7 @@ def enable_x64(new_val: bool = True) -> Iterator[None]:
         yield
 
 
-def _setting(name: str, does: str) -> Callable[..., AbstractContextManager[None]]:
+def setting(name: str, does: str) -> Callable[..., AbstractContextManager[None]]:
     """Make the context manager of an option."""
 
     def setting(new_val: Any = True) -> AbstractContextManager[None]:
@@ -266,53 +266,50 @@ def _setting(name: str, does: str) -> Callable[..., AbstractContextManager[None]
     return setting
 
 
-debug_nans = _setting(
+debug_nans = setting(
     "debug_nans", "Raise FloatingPointError, naming the operation, where a NaN comes up,"
 )
-debug_infs = _setting(
+debug_infs = setting(
     "debug_infs", "Raise FloatingPointError, naming the operation, where an infinity comes up,"
 )
-log_compiles = _setting("log_compiles", "Log, as warnings, what is traced and compiled")
-explain_cache_misses = _setting(
+log_compiles = setting("log_compiles", "Log, as warnings, what is traced and compiled")
+explain_cache_misses = setting(
     "explain_cache_misses", "Log, as warnings, why a jitted function is traced again"
 )
-debug_key_reuse = _setting(
-    "debug_key_reuse", "Raise KeyReuseError where a typed random key is used twice,"
-)
-default_prng_impl = _setting(
+default_prng_impl = setting(
     "default_prng_impl", 'Choose the random generator: "threefry2x32" is the one there is,'
 )
-enable_checks = _setting(
+enable_checks = setting(
     "enable_checks", "Hold every Program that is traced to the rules of Programs"
 )
-enable_custom_prng = _setting("enable_custom_prng", "Let random.PRNGKey give typed keys")
-legacy_prng_key = _setting(
+enable_custom_prng = setting("enable_custom_prng", "Let random.PRNGKey give typed keys")
+legacy_prng_key = setting(
     "legacy_prng_key", 'Allow, warn of, or refuse ("error") raw random keys in random\'s functions'
 )
-no_execution = _setting("no_execution", "Refuse to run any operation: only tracing is left,")
-no_tracing = _setting("no_tracing", "Refuse to trace for jit: only what was traced before runs,")
-threefry_partitionable = _setting(
+no_execution = setting("no_execution", "Refuse to run any operation: only tracing is left,")
+no_tracing = setting("no_tracing", "Refuse to trace for jit: only what was traced before runs,")
+threefry_partitionable = setting(
     "threefry_partitionable", "Draw random bits by the place of each: the one way there is,"
 )
-check_tracer_leaks = _setting(
+check_tracer_leaks = setting(
     "check_tracer_leaks", "Raise where a traced value outlives its function"
 )
-numpy_dtype_promotion = _setting(
+numpy_dtype_promotion = setting(
     "numpy_dtype_promotion", 'Refuse ("strict") or make ("standard") implicit promotions of dtypes'
 )
-numpy_rank_promotion = _setting(
+numpy_rank_promotion = setting(
     "numpy_rank_promotion", 'Allow, warn of, or refuse ("raise") broadcasting to more axes'
 )
-default_matmul_precision = _setting(
+default_matmul_precision = setting(
     "default_matmul_precision", "Let products on JAX's accelerators round their operands so"
 )
-transfer_guard_host_to_device = _setting(
+transfer_guard_host_to_device = setting(
     "transfer_guard_host_to_device", 'Allow, log or "disallow" transfers from host to device'
 )
-transfer_guard_device_to_device = _setting(
+transfer_guard_device_to_device = setting(
     "transfer_guard_device_to_device", 'Allow, log or "disallow" transfers between devices'
 )
-transfer_guard_device_to_host = _setting(
+transfer_guard_device_to_host = setting(
     "transfer_guard_device_to_host", 'Allow, log or "disallow" transfers from device to host'
 )
 

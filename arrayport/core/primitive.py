@@ -292,7 +292,8 @@ def axes_named(params: dict[str, Any]) -> frozenset[Any]:
     return frozenset(found)
 
 
-HALF = np.dtype(np.float16).num  # from here on, dtypes that NumPy computes through wider ones
+# From here on, dtypes that NumPy computes through wider ones, or not at all: half floats, keys.
+HALF = np.dtype(object).num
 ERRORS = (TypeError, ValueError, IndexError)  # that kernels raise for operands that do not fit
 NUMBERS = (int, float, complex)
 REGISTRY: dict[str, Primitive] = {}

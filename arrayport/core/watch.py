@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from arrayport.core.primitive import REGISTRY, Callback, Holder, Primitive
 from arrayport.core.program import interpreting
 from arrayport.core.trace import EVAL, EvalTrace, common_backend
 
+before: list[Callable[..., None]] = []  # are told of each operation that is about to run
 _lines = False  # whether this module asks for the lines of equations
 _kernels: dict[str, Any] = {}  # the ways by which eager calls go past every check, shut meanwhile
 
@@ -28,14 +29,16 @@ def watching() -> bool:
 
 def inspecting() -> bool:
     """Whether each operation is looked at or recorded, so that no call may go past that."""
-    return watching() or profile.recording is not None or bool(config.no_execution)
+    others = bool(config.no_execution or config.debug_key_reuse)
+    return watching() or profile.recording is not None or others
 
 
 def _switch() -> None:
     global _lines  # noqa: PLW0603 - whether it was asked for
-    if watching() is not _lines:
-        _lines = watching()
-        lines.ask(_lines)
+    wanted = watching() or bool(config.debug_key_reuse)
+    if wanted is not _lines:
+        _lines = wanted
+        lines.ask(wanted)
     if inspecting():
         EVAL.process = _process  # type: ignore[method-assign]
     else:
@@ -51,7 +54,13 @@ def _switch() -> None:
         _kernels.clear()
 
 
-for option in ("debug_nans", "debug_infs", "no_execution", "numpy_rank_promotion"):
+for option in (
+    "debug_nans",
+    "debug_infs",
+    "debug_key_reuse",
+    "no_execution",
+    "numpy_rank_promotion",
+):
     config.listen(option, _switch)
 profile.listeners.append(_switch)
 
@@ -63,6 +72,8 @@ def _process(prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> 
             f"{prim.name} was to run at {user_line()} while no_execution is on: turn that off, or "
             "only trace (make_jaxpr, eval_shape, lower)"
         )
+    for look in before:
+        look(prim, args, params)
     start = profile.now()
     out = EvalTrace.process(EVAL, prim, args, params)
     if profile.recording is not None:

@@ -101,6 +101,7 @@ KINDS = {
     "u": "unsigned integers",
     "f": "floats",
     "c": "complex",
+    "k": "random keys",
 }
 FLOATING, NUMERIC, INTEGRAL, BITS = "fc", "iufc", "iu", "biu"
 
@@ -225,7 +226,7 @@ atan2 = _binary(elementwise.atan2, "atan2")
 bitwise_and = _binary(elementwise.bitwise_and, "bitwise_and", BITS)
 bitwise_or = _binary(elementwise.bitwise_or, "bitwise_or", BITS)
 bitwise_xor = _binary(elementwise.bitwise_xor, "bitwise_xor", BITS)
-eq, ne = _binary(elementwise.equal, "eq", "biufc"), _binary(elementwise.not_equal, "ne", "biufc")
+eq, ne = _binary(elementwise.equal, "eq", "biufck"), _binary(elementwise.not_equal, "ne", "biufck")
 ge, gt = (
     _binary(elementwise.greater_equal, "ge", "biuf"),
     _binary(elementwise.greater, "gt", "biuf"),

@@ -272,6 +272,8 @@ def full_like(
     extent = tuple(like.shape) if shape is None else shape_of(shape)
     weak = dtype is None and bool(getattr(like, "weak", False))
     if type(fill_value) in SCALARS:
+        if dtypes.is_key(known):
+            raise dtypes.no_number()
         if type(fill_value) is int:
             dtypes.check_fits(fill_value, known)
         fill_value = PYTHON[dtypes.kind(known)](fill_value)

@@ -64,7 +64,13 @@ def getitem(x: Array, key: Any) -> Array:
     >>> x[::-2], x[anp.array([0, -1, 9])]
     (Array([4, 2, 0], dtype=int32), Array([0, 4, 4], dtype=int32))
     """
-    if type(x) is Array and type(x.raw) is ndarray and is_staging() is EVAL and _is_plain(key):
+    if (
+        type(x) is Array
+        and type(x.raw) is ndarray
+        and is_staging() is EVAL
+        and _is_plain(key)
+        and slices.slice_p.numpy_kernel is not None  # else something looks on
+    ):
         out = x.raw[key]
         return Array(out if type(out) is ndarray else np.asarray(out), x.weak)
     return index_get(x, key)

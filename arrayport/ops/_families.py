@@ -16,6 +16,7 @@ from arrayport.core.trace import EVAL, is_staging
 from arrayport.ops.promotion import KEEPS, inexact, lift, promote
 from arrayport.ops.structure import broadcast_in_dim, move_axis
 
+KEYED = frozenset({"eq", "ne", "select", "stop_gradient"})  # what typed random keys can do
 NOT_SMOOTH = "its derivative is zero wherever it has one, and its output is an integer or a boolean"
 
 
@@ -42,6 +43,8 @@ def elementwise(
                     )
                 shape = x.shape
         own = xs[-1].dtype
+        if own.num >= HALF and dtypes.is_key(own) and name not in KEYED:
+            raise dtypes.no_number()
         out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
         return Aval(shape, out, weak and all(x.weak for x in xs))
 

@@ -96,8 +96,10 @@ def seed_key(seed: Any) -> Array:
     return stack_last([convert(high, dtypes.uint32), convert(x, dtypes.uint32)])
 
 
-def _unwrapped(_size: int, xs: Sequence[Array], dims: Sequence[int], /) -> tuple[Array, int]:
-    return random_unwrap_p.bind(move_axis(xs[0], dims[0], 0)), 0
+def _unwrapped(
+    _size: int, xs: Sequence[Array], dims: Sequence[int], /, consumes: bool
+) -> tuple[Array, int]:
+    return random_unwrap_p.bind(move_axis(xs[0], dims[0], 0), consumes=consumes), 0
 
 
 def _wrapped(_size: int, xs: Sequence[Array], dims: Sequence[int], /) -> tuple[Array, int]:
@@ -105,7 +107,8 @@ def _wrapped(_size: int, xs: Sequence[Array], dims: Sequence[int], /) -> tuple[A
 
 
 NO_NUMBER = "a key is no number"
-# Typed keys: an element type of two words.
+# Typed keys: an element type of two words. `consumes`: whether the words are taken to draw with
+# them, so that nobody else may; see debug_key_reuse.
 random_wrap_p = Primitive(
     "random_wrap",
     lambda words: Aval(words.shape[:-1], dtypes.key),
@@ -115,7 +118,7 @@ random_wrap_p = Primitive(
 )
 random_unwrap_p = Primitive(
     "random_unwrap",
-    lambda keys: Aval((*keys.shape, 2), dtypes.uint32),
+    lambda keys, consumes: Aval((*keys.shape, 2), dtypes.uint32),  # noqa: ARG005 - a parameter
     _unwrapped,
     keeps_weak=False,
     not_differentiable=NO_NUMBER,

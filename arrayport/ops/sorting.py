@@ -57,11 +57,15 @@ def _sort_jvp(
     return [None if t is None else take_along(t, order, dimension) for t in ts]
 
 
+def _sort_abstract(*xs: Any, dimension: int, num_keys: int) -> list[Aval]:  # noqa: ARG001
+    if any(dtypes.is_key(x.dtype) for x in xs[:num_keys]):
+        raise dtypes.no_number()
+    return [Aval(x.shape, x.dtype, all(y.weak for y in xs)) for x in xs]
+
+
 sort_p = Primitive(
     "sort",
-    lambda *xs, dimension, num_keys: [  # noqa: ARG005 - a rule takes all parameters
-        Aval(x.shape, x.dtype, all(y.weak for y in xs)) for x in xs
-    ],
+    _sort_abstract,
     _sort_batch,
     jvp=_sort_jvp,
     many=True,

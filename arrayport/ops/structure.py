@@ -208,9 +208,15 @@ def spread(x: Array, shape: Shape, axes: Shape) -> Array:
     return broadcast_in_dim(x, shape, [i for i in range(len(shape)) if i not in axes])
 
 
+def _sum_abstract(x: Any, axes: Shape) -> Aval:
+    if dtypes.is_key(x.dtype):
+        raise dtypes.no_number()
+    return Aval(tuple([n for i, n in enumerate(x.shape) if i not in axes]), x.dtype, x.weak)
+
+
 reduce_sum_p = Unary(
     "reduce_sum",
-    lambda x, axes: Aval(tuple(n for i, n in enumerate(x.shape) if i not in axes), x.dtype, x.weak),
+    _sum_abstract,
     lambda _size, xs, dims, /, axes: (
         reduce_sum(move_axis(xs[0], dims[0], 0), [a + 1 for a in axes]),
         0,

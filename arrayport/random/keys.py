@@ -119,14 +119,14 @@ def key_impl(keys: Any) -> str:
 
 
 def clone(key: Any) -> Array:
-    """Give the same key again. Source: ``jax.random.clone``.
+    """Give a key that may be used as well as the first. Source: ``jax.random.clone``.
 
     >>> from arrayport import random
     >>> random.clone(random.PRNGKey(3))
     Array([0, 3], dtype=uint32)
     """
-    _words(key, "clone")
-    return lift(key)
+    words, typed = _words(key, "clone")
+    return bits_of.random_wrap_p.bind(words) if typed else words
 
 
 def split(key: Any, num: int | Sequence[int] = 2) -> Array:
@@ -165,7 +165,7 @@ def fold_in(key: Any, data: Any) -> Array:
 
 def one_key(key: Any, name: str) -> Array:
     """Give the two words of one key, raw or typed; else TypeError or ValueError with the cure."""
-    words, typed = _words(key, name)
+    words, typed = _words(key, name, consumes=name != "fold_in")
     if not typed and config.legacy_prng_key != "allow":
         advice = (
             f"random.{name} was given a raw key at {user_line()} while legacy_prng_key is "
@@ -183,7 +183,7 @@ def one_key(key: Any, name: str) -> Array:
     return words
 
 
-def _words(keys: Any, name: str) -> tuple[Array, bool]:
+def _words(keys: Any, name: str, *, consumes: bool = False) -> tuple[Array, bool]:
     """Give the words of keys, and whether they are typed."""
     need = (
         f"{name} needs a key, as random.key(0) gives, or a uint32 array of shape (2,), as "
@@ -192,7 +192,7 @@ def _words(keys: Any, name: str) -> tuple[Array, bool]:
     if not hasattr(keys, "dtype") or not hasattr(keys, "shape"):
         raise TypeError(f"{need}, not {keys!r}")
     if dtypes.is_key(keys.dtype):
-        return bits_of.random_unwrap_p.bind(lift(keys)), True
+        return bits_of.random_unwrap_p.bind(lift(keys), consumes=consumes), True
     if keys.dtype != dtypes.uint32 or keys.shape[-1:] != (2,):
         raise TypeError(f"{need}, not {keys.dtype} of shape {keys.shape}")
     return lift(keys), False

@@ -117,3 +117,34 @@ def test_cupy_has_no_such_type() -> None:
         pytest.raises(ap.errors.UnsupportedOnBackendError, match=r"random\.PRNGKey"),
     ):
         random.key(0)
+
+
+def test_keys_compare_and_choose_and_are_no_numbers() -> None:
+    keys = random.split(random.key(0), 3)
+    same = [True, True, True]
+    assert (keys == keys.copy()).tolist() == same
+    assert (keys != keys[0]).tolist() == [False, True, True]
+    assert ap.jit(lambda a: a == a.copy())(keys).tolist() == same
+    assert ap.vmap(lambda a: a == keys[1])(keys).tolist() == [False, True, False]
+    assert lax.eq(keys, keys).tolist() == same
+    turned = anp.where(anp.array([True, False, False]), keys, keys[::-1])
+    assert (turned == keys).tolist() == [True, True, False]
+    for wrong in (
+        lambda: keys < keys[0],
+        lambda: keys + keys,
+        lambda: keys + 1,
+        lambda: -keys,
+        lambda: keys == 3,
+        lambda: keys & keys,
+        lambda: abs(keys),
+        keys.sum,
+        lambda: anp.sort(keys),
+        lambda: bool(keys[0]),
+        lambda: float(keys[0]),
+        lambda: anp.zeros_like(keys),
+    ):
+        with pytest.raises(TypeError, match="a typed random key is no number"):
+            wrong()
+    for wrong in (lambda a: a + a, anp.sort):
+        with pytest.raises(TypeError, match="key"):
+            ap.jit(wrong)(keys)

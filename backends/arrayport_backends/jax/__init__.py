@@ -38,6 +38,7 @@ for option in (
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
     "default_matmul_precision",
+    "debug_key_reuse",
     "no_execution",
     "no_tracing",
     "enable_checks",

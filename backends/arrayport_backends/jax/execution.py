@@ -47,7 +47,7 @@ class JaxBackend(Backend):
             out = (kept or self.kept(prim, params))(*raws)
         except CAUGHT as error:
             raise translated(error) from error
-        except ERRORS:
+        except (*ERRORS, AttributeError):  # JAX's types of keys lack what those of numbers have
             prim.abstract(*args, **params)  # says what is wrong with the operands, if anything
             raise
         return [wrap(raw) for raw in out] if prim.many else wrap(out)

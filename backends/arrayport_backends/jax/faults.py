@@ -27,7 +27,14 @@ FAULTS: dict[type[Exception], tuple[type[Exception], str]] = {
     theirs.ConcretizationTypeError: (ours.ConcretizationTypeError, "a Python value"),
     theirs.UnexpectedTracerError: (ours.UnexpectedTracerError, ""),
 }
-CAUGHT = tuple(FAULTS)
+# Whose text says what happened.
+TELLING: dict[type[Exception], type[Exception]] = {
+    theirs.KeyReuseError: ours.KeyReuseError,
+    theirs.JaxRuntimeError: ours.JaxRuntimeError,
+    theirs.JaxprTypeError: ours.JaxprTypeError,
+}
+CAUGHT = (*FAULTS, *TELLING)
+LINK = "See https://docs.jax.dev"  # what follows in JAX's messages is about JAX
 # Whose files' lines are not the user's.
 HOUSES = tuple(
     f"{Path(file).parent}{os.sep}" for file in (core.__path__[0], backends.__file__, jax.__file__)
@@ -36,8 +43,11 @@ HOUSES = tuple(
 
 def translated(error: Exception) -> Exception:
     """Give arrayport's error for one of JAX's, to be raised from it."""
-    kind, use = FAULTS[next(cls for cls in type(error).__mro__ if cls in FAULTS)]
+    known = next(cls for cls in type(error).__mro__ if cls in CAUGHT)
     line = line_of(error, ours.user_line())
+    if known in TELLING:
+        return TELLING[known](f"{str(error).partition(LINK)[0].strip()} (at {line})")
+    kind, use = FAULTS[known]
     if not use:
         return kind(
             f"a traced value was used at {line} after the function that made it had "

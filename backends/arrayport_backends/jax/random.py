@@ -17,6 +17,8 @@ from arrayport.ops.random import (
     threefry2x32_p,
 )
 
+flags: Any = jax.config
+
 
 @jax.jit
 def fma(x: Any, y: Any, z: Any) -> Any:
@@ -35,10 +37,17 @@ def threefry2x32(*words: Any) -> Any:
     return hash_p.bind(*full)  # type: ignore[no-untyped-call]
 
 
+def random_unwrap(keys: Any, consumes: bool) -> Any:
+    """Give the words; JAX is told of keys that are drawn with, if it looks for those used twice."""
+    if consumes and flags.jax_debug_key_reuse:
+        jax.random.bits(keys, ())
+    return jax.random.key_data(keys)
+
+
 ROWS = {
     threefry2x32_p: threefry2x32,
     fma_p: fma,
     quick_erf_inv_p: jax.lax.erf_inv,
     random_wrap_p: partial(jax.random.wrap_key_data, impl="threefry2x32"),
-    random_unwrap_p: jax.random.key_data,
+    random_unwrap_p: random_unwrap,
 }

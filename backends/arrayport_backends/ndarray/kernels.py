@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import backend as backends
 from arrayport.core import dtypes
+from arrayport.core.array import Aval
 from arrayport.core.backend import Refusal
+from arrayport.core.guards import transfer
 from arrayport.core.primitive import Primitive
 from arrayport_backends.ndarray.scalars import DTYPES, HALVES, Builder, DType, Scalar
 
@@ -31,6 +34,20 @@ class Lib:
     scipy_linalg: Any  # scipy.linalg or its like, loaded on first use
     fft: Any  # scipy.fft or its like, loaded on first use
     add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
+
+    def host(self, raw: Any) -> Any:
+        """The values on the host, where a kernel that needs them there goes on."""
+        if isinstance(raw, np.ndarray):
+            return raw
+        transfer("device_to_host", backends.get(self.name), Aval(raw.shape, raw.dtype))
+        return raw.get()
+
+    def device(self, host: Any) -> Any:
+        """What was computed on the host, as an array of this library."""
+        if self.xp is np:
+            return host
+        transfer("host_to_device", backends.get(self.name), Aval(host.shape, host.dtype))
+        return self.xp.asarray(host)
 
 
 @dataclass(frozen=True)
@@ -98,12 +115,26 @@ def widened(
     """A kernel that computes on floats and integers of few bits as wider ones, and rounds once."""
 
     def run(*raws: Any, **params: Any) -> Any:
-        made = kernel(*[r.astype(WIDE.get(r.dtype, r.dtype), copy=False) for r in raws], **params)
+        made = kernel(*map(_wide, raws), **params)
         if not many:
-            return made if made.dtype == outs[0] else made.astype(outs[0])
-        return [m if m.dtype == d else m.astype(d) for m, d in zip(made, outs, strict=True)]
+            return _narrow(made, outs[0])
+        return [_narrow(m, d) for m, d in zip(made, outs, strict=True)]
 
     return run
+
+
+def _wide(raw: Any) -> Any:
+    """An operand as what it computes as; typed keys are compared as integers of all their bits."""
+    if dtypes.is_key(raw.dtype):
+        return raw.view(np.uint64)
+    return raw.astype(WIDE.get(raw.dtype, raw.dtype), copy=False)
+
+
+def _narrow(made: Any, dtype: np.dtype[Any]) -> Any:
+    """An answer in the dtype that it is to have."""
+    if made.dtype == dtype:
+        return made
+    return made.view(dtype) if dtypes.is_key(dtype) else made.astype(dtype)
 
 
 def merged(*tables: Rows) -> dict[Primitive, Kernel | Refusal]:

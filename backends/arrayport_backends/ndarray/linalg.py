@@ -51,8 +51,7 @@ def by_matrix(
     """
 
     def run(lib: Lib, *xs: Any, **params: Any) -> Any:
-        own = lib.name == "numpy"
-        hosts = [x if own else x.get() for x in xs]
+        hosts = [lib.host(x) for x in xs]
         stated = prim.abstract(*[Aval(x.shape, x.dtype) for x in hosts], **params)
         outs = [np.zeros(a.shape, a.dtype) for a in (stated if prim.many else [stated])]
         for i in np.ndindex(*hosts[0].shape[: hosts[0].ndim - rank]):
@@ -63,7 +62,7 @@ def by_matrix(
             else:
                 for out in outs:
                     out[i] = np.nan if out.dtype.kind in "fc" else 0
-        made = outs if own else [lib.xp.asarray(out) for out in outs]
+        made = [lib.device(out) for out in outs]
         return made if prim.many else made[0]
 
     return run
@@ -178,14 +177,14 @@ def lu(lib: Lib, x: Any) -> list[Any]:
 
 def lu_pivots_to_permutation(lib: Lib, pivots: Any, permutation_size: int) -> Any:
     """Exchange rows one after the other, on the host."""
-    swaps = pivots if lib.name == "numpy" else pivots.get()
+    swaps = lib.host(pivots)
     order = np.empty((*swaps.shape[:-1], permutation_size), np.int32)
     order[...] = np.arange(permutation_size, dtype=np.int32)
     for i in np.ndindex(*swaps.shape[:-1]):
         rows = order[i]
         for j, k in enumerate(swaps[i].tolist()):
             rows[j], rows[k] = rows[k], rows[j]
-    return lib.xp.asarray(order)
+    return lib.device(order)
 
 
 def slogdet(lib: Lib, x: Any) -> list[Any]:

@@ -277,15 +277,15 @@ def random_wrap(lib: Lib, words: Any) -> Any:
     return lib.xp.ascontiguousarray(words).view(dtypes.key).reshape(words.shape[:-1])
 
 
-def random_unwrap(lib: Lib, keys: Any) -> Any:
+def random_unwrap(lib: Lib, keys: Any, consumes: bool) -> Any:  # noqa: ARG001
     """See keys as pairs of words."""
     return lib.xp.ascontiguousarray(keys).view(dtypes.uint32).reshape((*keys.shape, 2))
 
 
 ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u", price=18.0),
-    random_wrap_p: Kernel(random_wrap, view=True),
-    random_unwrap_p: Kernel(random_unwrap, view=True),
+    random_wrap_p: Kernel(random_wrap, view=True, moves=True),
+    random_unwrap_p: Kernel(random_unwrap, view=True, moves=True),
     fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=16),
     quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f", price=27),
 }

@@ -88,8 +88,8 @@ EXCLUDED: Mapping[str, str] = {
         "it looks at programs and what they do: tests/test_tools.py and tests/test_profiler.py",
         "check_tracer_leaks checking_leaks clear_caches debug_infs debug_nans default_device "
         "default_matmul_precision ensure_compile_time_eval explain_cache_misses live_arrays "
-        "default_prng_impl enable_checks enable_custom_prng legacy_prng_key no_execution "
-        "no_tracing threefry_partitionable "
+        "debug_key_reuse default_prng_impl enable_checks enable_custom_prng legacy_prng_key "
+        "no_execution no_tracing threefry_partitionable "
         "log_compiles named_call named_scope numpy_dtype_promotion numpy_rank_promotion "
         "print_environment_info process_count process_index process_indices "
         "profiler.StepTraceAnnotation profiler.TraceAnnotation profiler.annotate_function "
