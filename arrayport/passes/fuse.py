@@ -183,16 +183,26 @@ class Fusion:
 
     def schedule(self) -> list[Nest | Eqn]:
         """Nests and the equations that are left to libraries, in an order that runs."""
+        users: dict[Atom, list[Atom]] = defaultdict(list)
+        for user, links in self.links.items():
+            for a, _ in links:
+                users[a].append(user)
         while True:
             levels, passed = self.levels()
-            again = {
+            repeated = {
                 v
                 for v in self.forms
                 if v not in self.stored and self.costly(v) and len(passed[id(self.firsts[v])]) > 1
             }
-            if not again:
+            if not repeated:
                 return [unit for level in sorted(levels) for unit in levels[level]]
-            self.stored |= again
+            # What only leads to others that the same nests repeat is no longer, once these are
+            # stored.
+            self.stored |= {
+                v
+                for v in repeated
+                if any(u not in repeated or passed[id(u)] != passed[id(v)] for u in users[v])
+            }
 
     def costly(self, v: Atom) -> bool:
         """Whether computing v again is worth avoiding."""

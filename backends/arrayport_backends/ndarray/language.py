@@ -29,6 +29,7 @@ class KernelLanguage:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
+        self.fused: dict[Any, bool] = {}
         self.costs: dict[Any, int] = {}
 
     def row(self, eqn: Eqn) -> Kernel:
@@ -39,8 +40,12 @@ class KernelLanguage:
 
     def elementwise(self, eqn: Eqn) -> bool:
         """Whether the table says what one element is."""
-        row = self.rows.get(eqn.prim)
-        return isinstance(row, Kernel) and row.fuses([a.dtype for a in eqn.ins])
+        key = (eqn.prim, tuple([a.dtype for a in eqn.ins]))
+        found = self.fused.get(key)
+        if found is None:
+            row = self.rows.get(eqn.prim)
+            found = self.fused[key] = isinstance(row, Kernel) and row.fuses(key[1])
+        return found
 
     def fusable(self, eqn: Eqn) -> bool:
         """Whether kernels can compute an equation."""

@@ -16,11 +16,11 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.lazy import Lazy
 from arrayport_backends.ndarray.scalars import HALVES, PARTS, Builder, DType, Scalar
+from arrayport_backends.numpy import outlines
+from arrayport_backends.numpy.outlines import Lanes
 
 ir: Any = Lazy("llvmlite.ir")
 binding: Any = Lazy("llvmlite.binding")
-
-WIDTH = 64  # bytes of the widest vector
 
 
 @cache
@@ -31,6 +31,13 @@ def available() -> bool:
     features = binding.get_host_cpu_features()
     needed = ("fma", "f16c") if binding.get_process_triple().startswith("x86") else ()
     return all(features.get(name) for name in needed)
+
+
+@cache
+def vector_bytes() -> int:
+    """How much a vector holds."""
+    features = binding.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
 
 
 # ---- types
@@ -166,27 +173,28 @@ class LLVMBuilder(Builder):
 
     def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
         name = f"rare_{slow.__name__}_{y.dtype}"
-        if name not in DEFINITIONS:
-            DEFINITIONS[name] = _definition(name, slow, y.dtype, len(xs))
-        if name not in self.ir.module.globals:
-            kind = register(y.dtype)
-            self._declare_forms(name, [register(suspect.dtype), *[kind] * len(xs), kind])
-        codes = [v.code for v in (suspect, *xs, y)]
-        return Scalar(y.dtype, self.ir.call(self.ir.module.globals[name], codes), self)
+        if name not in outlines.DEFINITIONS:
+            outlines.DEFINITIONS[name] = _rare(name, slow, y.dtype, len(xs))
+        return self._outside(name, outlines.LANES, y.dtype, suspect, *xs, y)
 
-    def _declare_forms(self, name: str, kinds: list[Any]) -> None:
-        """Declare a rare case's forms, and keep them until loops are vectorised."""
+    def shared(self, name: str, body: Callable[..., Scalar], widest: int, *xs: Scalar) -> Scalar:
+        """Call `body`, of floats and to one of their dtype, as a function of all places' own.
+
+        `widest`: bytes of the widest element of what loops around it go through.
+        """
+        dtype = xs[0].dtype
+        lanes = tuple({vector_bytes() // max(size, dtype.itemsize) for size in (1, widest)})
+        key = f"{name}_{'_'.join(map(str, lanes))}"
+        if key not in outlines.DEFINITIONS:
+            outlines.DEFINITIONS[key] = _shared(key, body, dtype, len(xs), lanes)
+        return self._outside(key, lanes, dtype, *xs)
+
+    def _outside(self, name: str, lanes: Lanes, out: DType, *xs: Scalar) -> Scalar:
+        """Call a function that is defined elsewhere."""
         module = self.ir.module
-        declared = ir.Function(module, ir.FunctionType(kinds[-1], kinds), name)
-        forms = []
-        for n in LANES:
-            vectors = [ir.VectorType(kind, n) for kind in kinds]
-            forms.append(ir.Function(module, ir.FunctionType(vectors[-1], vectors), f"{name}_{n}"))
-        variants = ",".join(f"_ZGV_LLVM_N{n}{'v' * len(kinds)}_{name}({name}_{n})" for n in LANES)
-        for attribute in (*PURE, f'"vector-function-abi-variant"="{variants}"'):
-            set.add(declared.attributes, attribute)  # its own `add` knows few
-        kept = ir.ArrayType(forms[0].type, len(forms))
-        ir.GlobalVariable(module, kept, f"{name}_kept").initializer = ir.Constant(kept, forms)
+        if name not in module.globals:
+            outlines.declare(module, name, [register(x.dtype) for x in xs], register(out), lanes)
+        return Scalar(out, self.ir.call(module.globals[name], [x.code for x in xs]), self)
 
     def table(self, values: np.ndarray[Any, Any], index: Scalar) -> Scalar:
         module, kind = self.ir.module, register(values.dtype)
@@ -245,60 +253,7 @@ class LLVMBuilder(Builder):
         return pointer, self.ir.gep(pointer, [index], source_etype=register(part), inbounds=True)
 
 
-# ---- rare branches
-
-# A branch would keep a loop from being vectorised. So while LLVM's passes run, a rare case is a
-# call of a function that has vector forms; only then are their definitions linked in and inlined:
-# one test of a whole vector, and behind it a call for each element that needs it.
-LANES = (2, 4, 8, 16, 32, 64)
-PURE = ("memory(none)", "nounwind", "willreturn")
-DEFINITIONS: dict[str, str] = {}
-
-SCALAR_FORM = """
-define linkonce_odr {kind} @{name}({ins}, {kind} %y) alwaysinline {{
-  br i1 %c, label %slow, label %end, !prof !0
-slow:
-  %s = call {kind} @{name}_slow({outs})
-  br label %end
-end:
-  %r = phi {kind} [ %y, %0 ], [ %s, %slow ]
-  ret {kind} %r
-}}
-!0 = !{{!"branch_weights", i32 1, i32 100000}}
-"""
-VECTOR_FORM = """
-define linkonce_odr {kind} @{name}_{n}({ins}, {kind} %y) alwaysinline {{
-  %m = bitcast <{n} x i1> %c to i{n}
-  %any = icmp ne i{n} %m, 0
-  br i1 %any, label %slow, label %end, !prof !0
-slow:
-  %s = call {kind} @{name}_each_{n}({ins}, {kind} %y)
-  br label %end
-end:
-  %r = phi {kind} [ %y, %0 ], [ %s, %slow ]
-  ret {kind} %r
-}}
-define linkonce_odr {kind} @{name}_each_{n}({ins}, {kind} %y) noinline cold {{
-  br label %test
-test:
-  %i = phi i32 [ 0, %0 ], [ %j, %next ]
-  %r = phi {kind} [ %y, %0 ], [ %q, %next ]
-  %ci = extractelement <{n} x i1> %c, i32 %i
-  br i1 %ci, label %slow, label %next
-slow:
-  {parts}
-  %si = call {one} @{name}_slow({outs})
-  %s = insertelement {kind} %r, {one} %si, i32 %i
-  br label %next
-next:
-  %q = phi {kind} [ %r, %test ], [ %s, %slow ]
-  %j = add i32 %i, 1
-  %more = icmp slt i32 %j, {n}
-  br i1 %more, label %test, label %end
-end:
-  ret {kind} %q
-}}
-"""
+# ---- functions outside of loops
 
 
 class _SlowBuilder(LLVMBuilder):
@@ -308,28 +263,30 @@ class _SlowBuilder(LLVMBuilder):
         return self.select(suspect, slow(self, *xs), y)
 
 
-def _definition(name: str, slow: Callable[..., Scalar], dtype: DType, count: int) -> str:
-    """The module that defines a rare case: a number's form and the vectors'."""
-    one, numbers = register(dtype), range(count)
+def _rare(name: str, slow: Callable[..., Scalar], dtype: DType, count: int) -> str:
+    """The definition of a rare case."""
+    one = register(dtype)
     module = ir.Module()
     function = ir.Function(module, ir.FunctionType(one, [one] * count), f"{name}_slow")
     function.linkage = "linkonce_odr"
-    for attribute in ("noinline", "cold"):
+    for attribute in ("noinline", "cold", "optnone"):  # so that it is compiled quickly
         function.attributes.add(attribute)
     b = _SlowBuilder(ir.IRBuilder(function.append_basic_block()))
     b.ir.ret(slow(b, *[Scalar(dtype, a, b) for a in function.args]).code)
-    ins = ", ".join(["i1 %c", *[f"{one} %x{k}" for k in numbers]])
-    outs = ", ".join(f"{one} %x{k}" for k in numbers)
-    forms = [SCALAR_FORM.format(name=name, kind=one, ins=ins, outs=outs)]
-    outs = ", ".join(f"{one} %e{k}" for k in numbers)
-    for n in LANES:
-        kind = f"<{n} x {one}>"
-        ins = ", ".join([f"<{n} x i1> %c", *[f"{kind} %x{k}" for k in numbers]])
-        parts = "\n  ".join(f"%e{k} = extractelement {kind} %x{k}, i32 %i" for k in numbers)
-        forms.append(
-            VECTOR_FORM.format(name=name, kind=kind, one=one, n=n, ins=ins, outs=outs, parts=parts)
-        )
-    return "\n".join([str(module), *forms])
+    return "\n".join([str(module), outlines.rare(name, one, count)])
+
+
+def _shared(name: str, body: Callable[..., Scalar], dtype: DType, count: int, lanes: Lanes) -> str:
+    """The definition of a shared function, passes done."""
+    one = register(dtype)
+    module = ir.Module()
+    function = ir.Function(module, ir.FunctionType(one, [one] * count), f"{name}_body")
+    function.linkage = "internal"
+    function.attributes.add("alwaysinline")
+    b = LLVMBuilder(ir.IRBuilder(function.append_basic_block()))
+    b.ir.ret(body(b, *[Scalar(dtype, a, b) for a in function.args]).code)
+    text = "\n".join([str(module), outlines.shared(name, one, count, lanes)])
+    return outlines.merging(str(optimised(text)))
 
 
 # ---- machine code
@@ -386,29 +343,8 @@ def optimised(text: str) -> Any:
     tuning.loop_interleaving = tuning.loop_unrolling = True
     passes = binding.create_pass_builder(host, tuning)
     passes.getModulePassManager().run(module, passes)
-    rare = [name for name in DEFINITIONS if _holds(module, f"{name}_kept")]
-    if rare:
-        clean = binding.create_new_module_pass_manager()
-        clean.add_global_dead_code_eliminate_pass()
-        for name in rare:
-            module.get_global_variable(f"{name}_kept").linkage = "internal"
-        clean.run(module, passes)
-        for name in rare:
-            module.link_in(binding.parse_assembly(DEFINITIONS[name], context))
-        late = binding.create_new_module_pass_manager()
-        late.add_always_inliner_pass()
-        late.add_simplify_cfg_pass()
-        late.add_global_dead_code_eliminate_pass()
-        late.run(module, passes)
+    outlines.link(module, context, passes)
     return module
-
-
-def _holds(module: Any, name: str) -> bool:
-    try:
-        module.get_global_variable(name)
-    except NameError:
-        return False
-    return True
 
 
 def assemble(text: str) -> bytes:

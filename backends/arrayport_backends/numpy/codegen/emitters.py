@@ -11,8 +11,10 @@ from typing import Any
 from arrayport.core.program import Atom
 from arrayport.passes.indices import Axis, Index, of
 from arrayport_backends.numpy.codegen.values import WORD, Body, Values
-from arrayport_backends.numpy.llvm import LLVMBuilder, ir
+from arrayport_backends.numpy.llvm import LLVMBuilder, ir, vector_bytes
 
+COMPACT = (("llvm.loop.interleave.count", 32), ("llvm.loop.vectorize.predicate.enable", 1))
+MASKED = 64  # bytes of a vector of which processors have masks
 LINE = 64  # bytes of a line of the cache, to which memory of our own is aligned
 
 
@@ -26,6 +28,8 @@ class End:
 
 class Emitter:
     """Emits a function of pointers."""
+
+    heavy = False  # whether the loops' bodies are long
 
     def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
         """Start."""
@@ -70,8 +74,25 @@ class Emitter:
         counter.add_incoming(following, b.block)
         after = self.function.append_basic_block("after")
         done = "==" if step == 1 else ">="
-        b.cbranch(b.icmp_signed(done, following, end), after, block)
+        again = b.cbranch(b.icmp_signed(done, following, end), after, block)
+        if self.heavy:
+            again.set_metadata("llvm.loop", compact(b.module))
         b.position_at_end(after)
+
+
+def compact(module: Any) -> Any:
+    """What says of a loop that it is to be little code: its steps are not interleaved.
+
+    What does not fill a vector takes, where there are masks for it, no loops of its own.
+    """
+    words = COMPACT[: 2 if vector_bytes() == MASKED else 1]
+    options = [
+        module.add_metadata([ir.MetaDataString(module, text), ir.IntType(bits)(1)])
+        for text, bits in words
+    ]
+    node = module.add_metadata(options)
+    node.operands = (node, *options)  # as LLVM knows a loop's
+    return node
 
 
 def internal(module: Any, name: str, kind: Any) -> Any:

@@ -62,6 +62,8 @@ class Entry:
         self.table.initializer = ir.Constant(self.table.value_type, [0] * size)
         kind = ir.FunctionType(self.pointer, [self.pointer, self.pointer, self.word])
         self.function = ir.Function(module, kind, "entry")
+        for attribute in ("noinline", "optnone"):  # so that it is compiled quickly
+            self.function.attributes.add(attribute)
         block = self.function.append_basic_block
         b = self.b = ir.IRBuilder(block("entry"))
         me, args, count = self.function.args

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
@@ -30,11 +31,15 @@ from arrayport.passes.indices import (
     Term,
     flat,
 )
+from arrayport_backends.ndarray.forms import FORMS
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES, Scalar
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
 WORD = 64  # bits of an index
+SHARED = 12  # uses in a Program from which mathematics is called, not copied to every place
+CALLED = 20  # instructions of what may be called
+FLOATS = frozenset({dtypes.float32, dtypes.float64})
 Breaks = dict[Axis, set[int]]
 
 
@@ -52,6 +57,25 @@ class Code:
         self.eqns = eqns
         self.stored = stored
         self.language = language
+        self.widest = max((a.dtype.itemsize for v in eqns.values() for a in v.ins), default=0)
+        uses = Counter(name for eqn in eqns.values() if (name := self.sharable(eqn)))
+        self.shared = {name for name, count in uses.items() if count >= SHARED}
+
+    def sharable(self, eqn: Eqn) -> str:
+        """The name of what an equation computes, if calling a function for it costs little more."""
+        kinds = {a.dtype for a in (*eqn.ins, *eqn.outs)}
+        alike = len(eqn.outs) == len(kinds) == 1 and kinds <= FLOATS and not eqn.params
+        if not alike or eqn.prim in FORMS or self.language.cost(eqn) < CALLED:
+            return ""
+        return "_".join(["shared", eqn.prim.name, str(eqn.outs[0].dtype)])
+
+    def emit(self, b: LLVMBuilder, eqn: Eqn, xs: Sequence[Scalar]) -> list[Scalar]:
+        """An element of each answer of an elementwise equation."""
+        row, outs = self.language.row(eqn), [v.dtype for v in eqn.outs]
+        name = self.sharable(eqn) if self.shared else ""
+        if name in self.shared:
+            return [b.shared(name, lambda b, *xs: row.emit(b, xs, outs)[0], self.widest, *xs)]
+        return row.emit(b, xs, outs, **eqn.params)
 
 
 class Body:
@@ -265,9 +289,7 @@ class Values:
             case Pointwise(found):
                 code = self.body.code
                 eqn = code.eqns[atom]
-                xs = [self.known[q] for q in found]
-                outs = [v.dtype for v in eqn.outs]
-                made = code.language.row(eqn).emit(b, xs, outs, **eqn.params)
+                made = code.emit(b, eqn, [self.known[q] for q in found])
                 self.known.update(
                     {Place(v, place.at): x for v, x in zip(eqn.outs, made, strict=True)}
                 )
