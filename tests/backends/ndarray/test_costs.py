@@ -28,13 +28,13 @@ F32, F64 = np.dtype("f4"), np.dtype("f8")
 )
 def test_instructions_are_counted(prim, operands, params, want):
     row = get("numpy").rows[prim]
-    assert instructions(row, operands, operands[0], params) == want
+    assert instructions(row, operands, [operands[0]], params) == want
 
 
 @pytest.mark.parametrize("prim", [elementwise.exp_p, elementwise.pow_p, special.lgamma_p])
 def test_mathematics_takes_tens_to_hundreds_of_instructions(prim):
     operands = [F64] * (2 if prim is elementwise.pow_p else 1)
-    assert 20 <= instructions(get("numpy").rows[prim], operands, F64, {}) <= 400
+    assert 20 <= instructions(get("numpy").rows[prim], operands, [F64], {}) <= 400
 
 
 def test_what_the_library_widens_costs_more():
