@@ -21,6 +21,7 @@ from arrayport import (
     profiler,
     random,
     scipy,
+    sharding,
     stages,
     tree,
     tree_util,
@@ -73,11 +74,14 @@ from arrayport.core.config import (
     transfer_guard_device_to_device,
     transfer_guard_device_to_host,
     transfer_guard_host_to_device,
+    virtual_devices,
 )
 from arrayport.core.contract import contract
 from arrayport.core.dtypes import float0
 from arrayport.core.explanations import explain
 from arrayport.core.names import absent
+from arrayport.core.shardings import NamedSharding, Shard
+from arrayport.core.shardings import PartitionSpec as P
 from arrayport.core.tree import tree_map
 from arrayport.ops.placement import (
     block_until_ready,
@@ -87,8 +91,24 @@ from arrayport.ops.placement import (
     device_get,
     device_put,
     devices,
+    local_device_count,
     local_devices,
 )
+from arrayport.parallel.meshes import (
+    get_abstract_mesh,
+    get_mesh,
+    make_mesh,
+    set_mesh,
+    use_abstract_mesh,
+)
+from arrayport.parallel.placement import (
+    make_array_from_callback,
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+    reshard,
+)
+from arrayport.parallel.pmap import pmap
+from arrayport.parallel.shard_map import shard_map, smap
 from arrayport.transforms.agnostic import agnostic
 from arrayport.transforms.batching import vmap
 from arrayport.transforms.inspection import ShapeDtypeStruct, eval_shape, make_jaxpr
@@ -98,7 +118,10 @@ from arrayport.transforms.reverse import grad, jvp, linearize, value_and_grad, v
 __all__ = [
     "Array",
     "Device",
+    "NamedSharding",
+    "P",
     "ShapeDtypeStruct",
+    "Shard",
     "ad_checkpoint",
     "agnostic",
     "block_until_ready",
@@ -144,8 +167,13 @@ __all__ = [
     "flatten_util",
     "float0",
     "fwd_and_bwd",
+    "get_abstract_mesh",
+    "get_mesh",
     "grad",
     "hessian",
+    "host_count",
+    "host_id",
+    "host_ids",
     "image",
     "jacfwd",
     "jacobian",
@@ -157,9 +185,14 @@ __all__ = [
     "linear_transpose",
     "linearize",
     "live_arrays",
+    "local_device_count",
     "local_devices",
     "log_compiles",
+    "make_array_from_callback",
+    "make_array_from_process_local_data",
+    "make_array_from_single_device_arrays",
     "make_jaxpr",
+    "make_mesh",
     "named_call",
     "named_scope",
     "nn",
@@ -169,6 +202,7 @@ __all__ = [
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
     "ops",
+    "pmap",
     "print_environment_info",
     "process_count",
     "process_index",
@@ -177,7 +211,12 @@ __all__ = [
     "pure_callback",
     "random",
     "remat",
+    "reshard",
     "scipy",
+    "set_mesh",
+    "shard_map",
+    "sharding",
+    "smap",
     "stages",
     "threefry_partitionable",
     "transfer_guard",
@@ -189,13 +228,16 @@ __all__ = [
     "tree_util",
     "typeof",
     "typing",
+    "use_abstract_mesh",
     "use_backend",
     "value_and_grad",
+    "virtual_devices",
     "vjp",
     "vmap",
 ]
 
 jacobian, remat = jacrev, checkpoint
+host_count, host_id, host_ids = process_count, process_index, process_indices
 
 if not TYPE_CHECKING:
 

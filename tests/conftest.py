@@ -48,6 +48,15 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
+@pytest.fixture
+def eight(backend: str) -> Iterator[str]:
+    """Give a backend eight devices; JAX has them where they were asked for before it counted."""
+    with ap.virtual_devices(8):
+        if ap.device_count() < 8:
+            pytest.skip("a process of its own gives JAX 8: tests/parallel/test_jax_devices.py")
+        yield backend
+
+
 KEPT = 400  # tests after which JAX forgets what it compiled, which would fill the memory
 _ran = 0
 

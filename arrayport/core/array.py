@@ -20,6 +20,7 @@ from arrayport.core.errors import (
 )
 from arrayport.core.guards import transfer
 from arrayport.core.methods import Methods
+from arrayport.core.shardings import Shard, Sharding, SingleDeviceSharding
 
 if TYPE_CHECKING:
     from arrayport.core.trace import Trace
@@ -63,9 +64,11 @@ class Array(Methods):
     Made by `arrayport.numpy.asarray` and every operation, not by calling this class.
     """
 
-    __slots__ = ("raw", "weak")
+    __slots__ = ("placement", "raw", "weak")
     __hash__ = None  # type: ignore[assignment]  # arrays compare elementwise
     __array_priority__ = 100
+
+    placement: Sharding  # set only where the raw array does not know it itself
 
     def __init__(self, raw: Any, weak: bool = False) -> None:
         self.raw = raw
@@ -119,13 +122,50 @@ class Array(Methods):
 
     @property
     def device(self) -> backends.Device:
-        """Where it lives."""
+        """Where it lives; of several devices the first."""
+        placed = getattr(self, "placement", None)
+        if placed is not None:
+            return placed.device_list[0]
         raw = self.concrete()
         return home(raw).device_of(raw)
 
     def devices(self) -> set[backends.Device]:
         """The set of devices it lives on."""
-        return {self.device}
+        return self.sharding.device_set
+
+    @property
+    def sharding(self) -> Sharding:
+        """Which part of it is on which device."""
+        placed = getattr(self, "placement", None)
+        if placed is None:
+            raw = self.concrete()
+            placed = home(raw).sharding(raw) or SingleDeviceSharding(self.device)
+        return placed
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """Its parts, device by device."""
+        raw = self.concrete()
+        return home(raw).shards(raw) or self.sharding.shards(self)
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        """The same: all devices are this process's."""
+        return self.addressable_shards
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all of it is on devices of this process: always."""
+        return True
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether every one of its devices holds all of it."""
+        return self.sharding.is_fully_replicated
+
+    def addressable_data(self, index: int) -> Array:
+        """The part of it on one of its devices, by number."""
+        return self.addressable_shards[index].data
 
     @property
     def at(self) -> IndexUpdateHelper:

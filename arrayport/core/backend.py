@@ -94,6 +94,14 @@ class Backend:
         """Say where a raw array lives."""
         return self.devices()[0]
 
+    def sharding(self, raw: Any) -> Any:
+        """The Sharding of a raw array that is over several devices; None if it is on one."""
+        return None
+
+    def shards(self, raw: Any) -> Any:
+        """The Shards of such a raw array."""
+        return None
+
     def wait(self, raw: Any) -> None:
         """Return when a raw array's value is there."""
 

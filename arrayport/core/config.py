@@ -24,13 +24,15 @@ class _Option:
     explicit: bool = False
     read: Callable[[], Any] | None = None
     write: Callable[[Any], None] | None = None
-    choices: tuple[Any, ...] = (False, True)
+    choices: tuple[Any, ...] | range = (False, True)
     listeners: list[Callable[[], None]] = dataclasses.field(default_factory=list)
 
     def get(self) -> Any:
         return self.value if self.read is None else self.read()
 
     def set(self, value: Any) -> None:
+        if isinstance(self.choices, range):
+            value = _number(value, self.name, self.choices)
         if set(self.choices) == {False, True} and not isinstance(value, bool):
             raise TypeError(
                 f"option {self.name!r} is a switch: pass True or False, "
@@ -44,6 +46,24 @@ class _Option:
             self.write(value)
         for listener in self.listeners:
             listener()
+
+
+def _number(value: Any, name: str, choices: range) -> int:
+    number = int(value) if isinstance(value, str) and value.isdigit() else value
+    if type(number) is not int or number not in choices:
+        raise ValueError(
+            f"option {name!r} is a number from {choices[0]} to {choices[-1]}, not {value!r}"
+        )
+    return number
+
+
+def _number_from_environment(name: str, choices: range) -> _Option:
+    option = _Option(name, choices[0], choices=choices)
+    for prefix in ("JAX_", "ARRAYPORT_"):
+        text = os.environ.get(prefix + name.upper())
+        if text is not None:
+            option.value, option.explicit = _number(text, name, choices), True
+    return option
 
 
 def _from_environment(name: str, *choices: Any) -> _Option:
@@ -67,6 +87,7 @@ _x64 = _from_environment("enable_x64")
 _disable_jit = _from_environment("disable_jit")
 _dtype_promotion = _from_environment("numpy_dtype_promotion", "standard", "strict")
 _rank_promotion = _from_environment("numpy_rank_promotion", "allow", "warn", "raise")
+_devices = _number_from_environment("num_cpu_devices", range(1, 4097))
 _GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
 _PRECISIONS = (
     *(None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
@@ -94,6 +115,7 @@ _OPTIONS = {
         _from_environment("no_execution"),
         _from_environment("no_tracing"),
         _from_environment("threefry_partitionable", True),
+        _devices,
         _from_environment("transfer_guard_host_to_device", *_GUARDS),
         _from_environment("transfer_guard_device_to_device", *_GUARDS),
         _from_environment("transfer_guard_device_to_host", *_GUARDS),
@@ -106,6 +128,11 @@ TRACED = (
     *("numpy_dtype_promotion", "numpy_rank_promotion", "default_matmul_precision"),
     *("enable_custom_prng", "legacy_prng_key", "debug_key_reuse"),
 )
+
+
+def virtual_device_count() -> int:
+    """Return how many devices the host counts as: a fast read, as `x64` is."""
+    return _devices.value
 
 
 def x64() -> bool:
@@ -253,6 +280,20 @@ def enable_x64(new_val: bool = True) -> Iterator[None]:
     """
     with config.override("enable_x64", new_val):
         yield
+
+
+def virtual_devices(count: int) -> AbstractContextManager[None]:
+    """Count the host as so many devices, on NumPy and on simulated CuPy, within a ``with`` block.
+
+    They share its memory and its cores. `config.update("num_cpu_devices", count)` and the
+    environment variable ARRAYPORT_NUM_CPU_DEVICES do the same for good, also by JAX's spellings.
+
+    >>> import arrayport as ap
+    >>> with virtual_devices(8):
+    ...     len(ap.devices("numpy"))
+    8
+    """
+    return config.override("num_cpu_devices", count)
 
 
 def setting(name: str, does: str) -> Callable[..., AbstractContextManager[None]]:

@@ -253,7 +253,9 @@ NAMES: dict[str, str] = {
         "all_checks automatic_checks check check_error checkify debug_check div_checks Error "
         "float_checks index_checks init_error nan_checks user_checks"
     ),
+    "experimental.mesh_utils": "create_device_mesh",
     "experimental.ode": "odeint",
+    "experimental.shard_map": "shard_map",
 }
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from arrayport.control.callbacks import io_callback as io_callback
 from arrayport.core.names import absent
 from arrayport.experimental import checkify as checkify
+from arrayport.experimental import mesh_utils as mesh_utils
 from arrayport.experimental import ode as ode
+from arrayport.experimental import shard_map as shard_map
 
 if not TYPE_CHECKING:
 

@@ -103,6 +103,7 @@ from arrayport.parallel.collectives import pshuffle as pshuffle
 from arrayport.parallel.collectives import psum as psum
 from arrayport.parallel.collectives import psum_scatter as psum_scatter
 from arrayport.parallel.collectives import pswapaxes as pswapaxes
+from arrayport.parallel.placement import with_sharding_constraint as with_sharding_constraint
 
 if not TYPE_CHECKING:
 

@@ -43,7 +43,7 @@ class Info:
 
     def devices(self) -> tuple[Device, ...]:
         """Name the devices of every backend present, the default backend's first."""
-        return tuple(placement.devices())
+        return tuple(placement.all_devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """Give the dtypes of Python numbers and of indices; they are the same on every device.

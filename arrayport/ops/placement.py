@@ -12,6 +12,13 @@ from arrayport.core.array import Array, Tracer, aval_of, home
 from arrayport.core.backend import Backend, Device
 from arrayport.core.errors import BackendMismatchError, BackendNotFoundError, user_line
 from arrayport.core.guards import explicit, transfer
+from arrayport.core.meshes import mesh_or_in_use
+from arrayport.core.shardings import (
+    NamedSharding,
+    PartitionSpec,
+    Sharding,
+    SingleDeviceSharding,
+)
 from arrayport.core.trace import backend_of
 from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
@@ -32,24 +39,30 @@ def present() -> list[Backend]:
 
 
 def devices(backend: str | None = None) -> list[Device]:
-    """List the devices of every backend present, the default backend's first.
+    """List the devices of the default backend, those that arrays are made on.
 
-    `backend` selects by a backend's name ("numpy") or a platform ("cpu", "gpu", "tpu"). Raises
-    BackendNotFoundError if nothing is left. Source: ``jax.devices``.
+    `backend` selects by a backend's name ("numpy") or, among all that are present, by a platform
+    ("cpu", "gpu", "tpu"). Raises BackendNotFoundError if nothing is left. Source: ``jax.devices``.
 
     >>> import arrayport as ap
     >>> ap.devices("numpy")
     [Device(backend='numpy', platform='cpu', id=0)]
     """
-    if backend is not None and backend in backends.entry_points():
-        return backends.get(backend).devices()
-    found = [device for own in present() for device in own.devices()]
     if backend is None:
-        return found
+        own = backends.ambient().devices()
+        return [device for device in own if device.platform == own[0].platform]
+    if backend in backends.entry_points():
+        return backends.get(backend).devices()
+    found = all_devices()
     chosen = [device for device in found if device.platform == backend]
     if not chosen:
         raise BackendNotFoundError(f"no device of {backend!r}: there are {_listed(found)}")
     return chosen
+
+
+def all_devices() -> list[Device]:
+    """List the devices of every backend present, the default backend's first."""
+    return [device for own in present() for device in own.devices()]
 
 
 def _listed(found: list[Device]) -> str:
@@ -76,10 +89,10 @@ def resolve(device: Any) -> tuple[Backend, Device | None]:
             if found or not rest:
                 return backend, found[0] if found else None
         else:
-            for d in devices():
+            for d in all_devices():
                 if d.platform == device:
                     return backends.get(d.backend), d
-        raise BackendNotFoundError(f"no device {device!r}: there are {_listed(devices())}")
+        raise BackendNotFoundError(f"no device {device!r}: there are {_listed(all_devices())}")
     raise TypeError(
         f"device must be a Device of arrayport.devices() or the name of a backend, not {device!r}"
     )
@@ -110,23 +123,59 @@ def _moved(x: Any, backend: Backend, device: Device | None) -> Array:
         )
     raw = x.raw
     source = home(raw)
-    if source is backend and (
-        device is None or len(backend.devices()) == 1 or backend.device_of(raw) == device
-    ):
+    if source is backend and (device is None or x.sharding == SingleDeviceSharding(device)):
         return x
     transfer("device_to_host", source, aval_of(x))
     transfer("host_to_device", backend, aval_of(x))
-    return Array(backend.asarray(source.to_numpy(raw), device), x.weak)
+    out = Array(backend.asarray(source.to_numpy(raw), device), x.weak)
+    if device is not None and out.device != device:
+        out.placement = SingleDeviceSharding(device)
+    return out
+
+
+def placed(x: Array, sharding: Sharding) -> Array:
+    """The same values, and beside them how they are divided: one buffer serves all devices."""
+    out = Array(x.raw, x.weak)
+    out.placement = sharding
+    return out
+
+
+def sharded(x: Any, sharding: Sharding, what: str = "x of device_put") -> Array:
+    """An array divided over the devices of a sharding; a traced one is only checked."""
+    if isinstance(sharding, SingleDeviceSharding):
+        return _moved(x, *resolve(sharding.device))
+    home_of = {device.backend for device in sharding.device_list}
+    if len(home_of) != 1:
+        raise BackendMismatchError(
+            f"{sharding} is over devices of {len(home_of)} backends, {sorted(home_of)}: an array "
+            "has one (make the mesh of devices of one backend)"
+        )
+    backend = backends.get(home_of.pop())
+    if not isinstance(x, Array):
+        x = lift(x, backend if isinstance(x, np.ndarray | np.generic) else None)
+    sharding.checked(x.shape, what)
+    x = _moved(x, backend, None)
+    if isinstance(x, Tracer):
+        return x
+    return placed(x, sharding) if backend.native is None else backend.native.placed(x, sharding)
+
+
+def sharding_of(target: Any, what: str) -> Any:
+    """A PartitionSpec with the mesh in use as a sharding; anything else as it is."""
+    if isinstance(target, PartitionSpec):
+        return NamedSharding(mesh_or_in_use(None, f"{what} with a PartitionSpec"), target)
+    return target
 
 
 def device_put(
     x: Any, device: Any = None, src: Any = None, *, donate: Any = False, may_alias: Any = None
 ) -> Any:
-    """Move all arrays of a pytree to a device; None leaves Arrays where they are.
+    """Move all arrays of a pytree to a device or devices; None leaves Arrays where they are.
 
-    `device`: a Device, the name of a backend or platform, or a pytree prefix of these. A traced
-    array may only stay on its backend. NumPy arrays are copied. `src`, `donate` and `may_alias`
-    are JAX's hints and change nothing. Source: ``jax.device_put``.
+    `device`: a Device, the name of a backend or platform, a Sharding, a PartitionSpec for the mesh
+    in use, or a pytree prefix of these. A traced array may only stay on its backend. NumPy arrays
+    are copied. `src`, `donate` and `may_alias` are JAX's hints and change nothing. Raises
+    ValueError for a shape that cannot be divided so. Source: ``jax.device_put``.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.device_put(anp.arange(3), "numpy").device.backend
@@ -141,10 +190,15 @@ def device_put(
         return tree_unflatten(
             treedef,
             [
-                lift(leaf, None, "x") if target is None else _moved(leaf, *resolve(target))
+                lift(leaf, None, "x") if target is None else _put(leaf, target)
                 for leaf, target in zip(leaves, targets, strict=True)
             ],
         )
+
+
+def _put(x: Any, target: Any) -> Array:
+    target = sharding_of(target, "device_put")
+    return sharded(x, target) if isinstance(target, Sharding) else _moved(x, *resolve(target))
 
 
 def device_get(x: Any) -> Any:
@@ -229,4 +283,14 @@ def device_count(backend: str | None = None) -> int:
     >>> ap.device_count("numpy")
     1
     """
-    return len(backends.ambient().devices() if backend is None else devices(backend))
+    return len(devices(backend))
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """Count the devices of this process: all of them. Source: ``jax.local_device_count``.
+
+    >>> import arrayport as ap
+    >>> ap.local_device_count("numpy")
+    1
+    """
+    return device_count(backend)

@@ -212,7 +212,7 @@ def _is_none(x: Any) -> bool:
     return x is None
 
 
-def _argument(args: Any, kwargs: Any, i: int) -> str:
+def argument(args: Any, kwargs: Any, i: int) -> str:
     """Where the leaf i of the arguments is, such as args[1]['weights']."""
     place, *path = tree_flatten_with_path((args, kwargs))[0][i][0]
     return ("args", "kwargs")[place.idx] + keystr(tuple(path))
@@ -241,7 +241,7 @@ def _mapped(
         rank = len(x.shape)
         if not isinstance(axis, int) or not -rank <= axis < rank:
             raise ValueError(
-                f"vmap cannot map axis {axis} (in_axes) of {_argument(args, kwargs, i)}, which has "
+                f"vmap cannot map axis {axis} (in_axes) of {argument(args, kwargs, i)}, which has "
                 f"shape {x.shape}"
             )
         dims.append(axis % rank)
@@ -249,7 +249,7 @@ def _mapped(
             size = x.shape[axis]
         elif x.shape[axis] != size:
             raise ValueError(
-                f"vmap got mapped axes of unequal sizes: {_argument(args, kwargs, i)} has "
+                f"vmap got mapped axes of unequal sizes: {argument(args, kwargs, i)} has "
                 f"{x.shape[axis]} where others have {size}"
             )
     if size is None:

@@ -30,7 +30,7 @@ def test_namespaces_by_version():
 def test_devices(backend):
     info = anp.__array_namespace_info__()
     assert info.default_device() == anp.ones(2).device == ap.devices(backend)[0]
-    assert info.devices() == tuple(ap.devices())
+    assert info.devices()[: ap.device_count()] == tuple(ap.devices())
     assert type(standard_2024.__array_namespace_info__().devices()) is list
     for device in info.devices():
         assert anp.empty(2, device=device).device == device

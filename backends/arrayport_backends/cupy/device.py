@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cupy
+import numpy as np
 
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
@@ -21,6 +22,12 @@ def _count() -> int:
 
 class _OnDevice(CupyBackend):
     """Real CuPy, which also knows where an array lives and when it is there."""
+
+    virtual = False
+
+    def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
+        with cupy.cuda.Device(None if device is None else device.id):
+            return super().asarray(host, device)
 
     def device_of(self, raw: Any) -> Device:
         return self._devices[raw.device.id]

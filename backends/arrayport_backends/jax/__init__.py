@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,10 @@ def check_again() -> None:
 
 for option in ("debug_nans", "debug_infs"):
     options.config.listen(option, check_again)
+
+if options.virtual_device_count() > 1:
+    with contextlib.suppress(RuntimeError):  # JAX has counted its devices already, once for all
+        flags.update("jax_num_cpu_devices", options.virtual_device_count())
 for way in ("host_to_device", "device_to_device", "device_to_host"):
     flag = f"jax_transfer_guard_{way}"
     options.config.follow(

@@ -8,6 +8,7 @@ from typing import Any
 from jax import lax
 
 from arrayport.core.backend import Refusal
+from arrayport.core.errors import user_line
 from arrayport.core.primitive import Primitive
 from arrayport.ops import collectives as prims
 from arrayport_backends.jax.faults import translating
@@ -20,7 +21,12 @@ def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
     @translating
     def call(x: Any, *args: Any, **options: Any) -> Any:
         raws, kinds = unwrap(x)
-        return rewrap(function(raws, *args, **options), kinds)
+        try:
+            return rewrap(function(raws, *args, **options), kinds)
+        except AssertionError as e:  # so JAX's shard_map says of a name that it does not know
+            raise NameError(
+                f"unbound axis name in {args[0]!r} at {user_line()}: name an axis of the mesh"
+            ) from e
 
     return call
 

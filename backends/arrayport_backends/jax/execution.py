@@ -16,6 +16,7 @@ from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device
 from arrayport.core.primitive import ERRORS, Callback, Holder, Primitive, params_key
 from arrayport.core.program import Program, Var, inner_programs
+from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import CAUGHT, not_numpy, translated
 from arrayport_backends.jax.leaves import RAW, host, wrap
 from arrayport_backends.jax.programs import run
@@ -89,7 +90,7 @@ class JaxBackend(Backend):
         """Copy a host array: JAX would share its memory where it can."""
         words = dtypes.is_key(host.dtype)
         copied = wrap_key_data(jnp.asarray(host["threefry2x32"])) if words else jnp.array(host)
-        return copied if device is None else jax.device_put(copied, self.place(device))
+        return copied if device is None else jax.device_put(copied, shardings.place(device))
 
     def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:
         """Give the values on the host, read-only; a tracer raises TracerArrayConversionError."""
@@ -108,16 +109,19 @@ class JaxBackend(Backend):
     def devices(self) -> list[Device]:
         """List JAX's devices, those of its default platform first, then the CPU."""
         found = list(dict.fromkeys([*jax.devices(), *jax.devices("cpu")]))
-        return [Device("jax", d.platform, d.id) for d in found]
-
-    def place(self, device: Device) -> jax.Device:
-        """Find JAX's own object for a device."""
-        return next(d for d in jax.devices(device.platform) if d.id == device.id)
+        return [shardings.device_of(d) for d in found]
 
     def device_of(self, raw: Any) -> Device:
         """Say where an array lives; of one spread over several devices, the first."""
-        first = min(raw.devices(), key=lambda d: d.id)
-        return Device("jax", first.platform, first.id)
+        return shardings.device_of(min(raw.devices(), key=lambda d: d.id))
+
+    def sharding(self, raw: Any) -> Any:
+        """Give JAX's sharding as ours."""
+        return shardings.own_sharding(raw.sharding)
+
+    def shards(self, raw: Any) -> Any:
+        """Give the parts, device by device."""
+        return shardings.shards(raw)
 
     def wait(self, raw: Any) -> None:
         """Block until the value is computed."""

@@ -36,6 +36,7 @@ from arrayport_backends.jax.hints import (
     rng_bit_generator,
     rng_uniform,
 )
+from arrayport_backends.jax.parallel import pmap, shard_map
 from arrayport_backends.jax.products import ragged_dot_general, scaled_dot_general
 from arrayport_backends.jax.profiles import (
     StepTraceAnnotation,
@@ -45,6 +46,11 @@ from arrayport_backends.jax.profiles import (
     named_scope,
     start_trace,
     stop_trace,
+)
+from arrayport_backends.jax.shardings import (
+    make_array_from_callback,
+    make_array_from_single_device_arrays,
+    placed,
 )
 from arrayport_backends.jax.solves import custom_linear_solve, custom_root
 from arrayport_backends.jax.transforms import (
@@ -111,12 +117,16 @@ __all__ = [
     "jvp",
     "linear_transpose",
     "linearize",
+    "make_array_from_callback",
+    "make_array_from_single_device_arrays",
     "make_jaxpr",
     "map",
     "named_scope",
     "optimization_barrier",
     "pbroadcast",
+    "placed",
     "platform_dependent",
+    "pmap",
     "pmax",
     "pmean",
     "pmin",
@@ -132,6 +142,7 @@ __all__ = [
     "rng_uniform",
     "scaled_dot_general",
     "scan",
+    "shard_map",
     "start_trace",
     "stop_trace",
     "switch",

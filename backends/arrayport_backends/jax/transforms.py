@@ -83,7 +83,7 @@ class Arguments:
         )
 
 
-def _coded(fun: Function) -> Function:
+def coded(fun: Function) -> Function:
     """Make a user's function one of encoded arguments and results."""
 
     @wraps(fun)
@@ -97,7 +97,7 @@ def _coded(fun: Function) -> Function:
 def jit(fun: Function, /, **options: Any) -> Jitted:
     """Compile by XLA; the options are `jax.jit`'s."""
     arguments = Arguments(fun, **options)
-    return Jitted(jax.jit(_coded(fun), **(options | arguments.static)), arguments)
+    return Jitted(jax.jit(coded(fun), **(options | arguments.static)), arguments)
 
 
 class Jitted:
@@ -186,7 +186,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
     numbers, names = (options.pop(f"static_{kind}", ()) for kind in ("argnums", "argnames"))
     arguments = Arguments(fun, numbers, names)
     options["policy"] = _policy(options.get("policy"))
-    saved = jax.checkpoint(_coded(fun), **options)
+    saved = jax.checkpoint(coded(fun), **options)
 
     @wraps(fun)
     @translating
@@ -204,7 +204,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
 
         given = [encode(a) for i, a in enumerate(args) if i not in static]
         named = {k: encode(v) for k, v in kwargs.items() if k not in fixed}
-        return decode(jax.checkpoint(_coded(dynamic), **options)(*given, **named))
+        return decode(jax.checkpoint(coded(dynamic), **options)(*given, **named))
 
     return checkpointed
 
@@ -229,13 +229,13 @@ def print_saved_residuals(fun: Function, *args: Any, **kwargs: Any) -> None:
 def eval_shape(fun: Function, *args: Any, **kwargs: Any) -> Any:
     """Give the types of the results as `jax.ShapeDtypeStruct`s."""
     args, kwargs = Arguments(fun).encode(args, kwargs)
-    return _types(jax.eval_shape(_coded(fun), *args, **kwargs))
+    return _types(jax.eval_shape(coded(fun), *args, **kwargs))
 
 
 def make_jaxpr(fun: Function, **options: Any) -> Function:
     """Make a function that gives JAX's own jaxpr; the options are `jax.make_jaxpr`'s."""
     arguments = Arguments(fun, **options)
-    maker = theirs.make_jaxpr(_coded(fun), **options)
+    maker = theirs.make_jaxpr(coded(fun), **options)
 
     @wraps(fun)
     @translating

@@ -7,6 +7,7 @@ from typing import Any
 
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device, Refusal
+from arrayport.core.config import virtual_device_count
 from arrayport.core.primitive import ERRORS, HALF, Primitive, out_avals
 from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
@@ -20,6 +21,7 @@ class ArrayBackend(Backend):
 
     raw_type: type
     lib: Lib
+    virtual = True  # whether the one device counts as so many as an option says
 
     def __init__(
         self, name: str, lib: Lib, rows: Rows, raw_type: type, devices: Sequence[Device]
@@ -38,7 +40,14 @@ class ArrayBackend(Backend):
         return issubclass(cls, self.raw_type)
 
     def devices(self) -> list[Device]:
+        first = self._devices[0]
+        if self.virtual:
+            count = virtual_device_count()
+            return [Device(first.backend, first.platform, i) for i in range(count)]
         return list(self._devices)
+
+    def device_of(self, raw: Any) -> Device:
+        return self._devices[0]
 
     def operand(self, raw: Any) -> Any:
         """A raw operand of this library; scalars on the host are brought over."""

@@ -109,6 +109,22 @@ EXCLUDED: Mapping[str, str] = {
         "default_backend device_count "
         "device_get device_put devices local_devices use_backend",
     ),
+    **_for(
+        "it maps a function over devices: tests/parallel/test_pmap.py, test_shard_map.py",
+        "experimental.shard_map.shard_map pmap shard_map smap",
+    ),
+    **_for(
+        "it divides arrays over devices, or describes it: tests/parallel/test_shardings.py",
+        "NamedSharding P Shard experimental.mesh_utils.create_device_mesh get_abstract_mesh "
+        "get_mesh host_count host_id host_ids lax.with_sharding_constraint local_device_count "
+        "make_array_from_callback make_array_from_process_local_data "
+        "make_array_from_single_device_arrays make_mesh reshard set_mesh sharding.AbstractMesh "
+        "sharding.AxisType sharding.Mesh sharding.NamedSharding sharding.PartitionSpec "
+        "sharding.PositionalSharding sharding.Sharding sharding.SingleDeviceSharding "
+        "sharding.get_abstract_mesh "
+        "sharding.get_mesh sharding.reshard sharding.set_mesh sharding.use_abstract_mesh "
+        "sharding.use_mesh use_abstract_mesh virtual_devices",
+    ),
     **_for("it sets an option: tests/core/test_config.py", "disable_jit enable_x64"),
     **_for("it prints what is stated elsewhere: tests/test_contract.py", "contract explain"),
     **_for(

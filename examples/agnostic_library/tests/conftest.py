@@ -10,7 +10,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 
-BACKENDS = sorted({device.backend for device in ap.devices()})
+BACKENDS = sorted({device.backend for device in anp.__array_namespace_info__().devices()})
 
 
 @pytest.fixture(params=BACKENDS)

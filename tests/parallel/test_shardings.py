@@ -1,0 +1,194 @@
+"""Meshes, specs and shardings, and arrays placed by them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport import lax
+from arrayport.sharding import (
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    NamedSharding,
+    PositionalSharding,
+    SingleDeviceSharding,
+)
+from arrayport.sharding import PartitionSpec as P
+
+A = np.arange(32, dtype=np.float32).reshape(8, 4)
+
+
+@pytest.fixture
+def mesh(eight):  # noqa: ARG001 - there must be as many
+    return Mesh(np.array(ap.devices()).reshape(4, 2), ("x", "y"))
+
+
+def test_specs():
+    spec = P("x", None, ("y", "z"))
+    assert repr(spec) == "P('x', None, ('y', 'z'))"
+    assert list(spec) == ["x", None, ("y", "z")]
+    assert P("x") + P("y") == P("x", "y") == pickle.loads(pickle.dumps(P("x", ["y"])))
+    assert P("x") != P("x", None)
+    assert P("x") != ("x",)
+    assert hash(P("x")) == hash(P(("x",)))
+    assert ap.tree.leaves({"a": P("x"), "b": (P(),)}) == [P("x"), P()]
+
+
+def test_meshes(mesh):
+    assert dict(mesh.shape) == {"x": 4, "y": 2}
+    assert (mesh.size, mesh.axis_names, mesh.empty) == (8, ("x", "y"), False)
+    np.testing.assert_array_equal(mesh.device_ids, np.arange(8).reshape(4, 2))
+    assert mesh == ap.make_mesh((4, 2), ("x", "y")) == pickle.loads(pickle.dumps(mesh))
+    assert mesh.abstract_mesh == AbstractMesh((4, 2), ("x", "y"))
+    assert ap.make_mesh((2,), "x", (AxisType.Explicit,)).axis_types == (AxisType.Explicit,)
+    with pytest.raises(AttributeError, match="cannot change"):
+        mesh.axis_names = ("a", "b")
+    with pytest.raises(ValueError, match="a name for each axis"):
+        Mesh(mesh.devices, ("x",))
+    with pytest.raises(ValueError, match="differ"):
+        Mesh(mesh.devices, ("x", "x"))
+    with pytest.raises(ValueError, match=r"needs 16 devices.*has 8"):
+        ap.make_mesh((4, 4), ("x", "y"))
+    with pytest.raises(TypeError, match="made of Devices"):
+        Mesh([1, 2], ("x",))
+
+
+def test_the_mesh_in_use(mesh):
+    assert ap.get_mesh().empty
+    with mesh:
+        assert ap.get_mesh() is mesh
+        assert ap.get_abstract_mesh() == mesh.abstract_mesh
+        x = ap.device_put(anp.asarray(A), P("y"))
+    assert x.sharding == NamedSharding(mesh, P("y"))
+    setting = ap.set_mesh(mesh)
+    assert ap.get_mesh() is mesh
+    with setting, ap.sharding.use_abstract_mesh(AbstractMesh((2,), ("z",))):
+        assert ap.get_abstract_mesh().axis_names == ("z",)
+        assert ap.get_mesh().empty
+    assert ap.get_abstract_mesh().empty
+    with pytest.raises(ValueError, match=r"device_put with a PartitionSpec needs a mesh"):
+        ap.device_put(x, P("x"))
+
+
+def test_parts(mesh):
+    x = ap.device_put(A, NamedSharding(mesh, P("y", "x")))
+    assert x.sharding.shard_shape(x.shape) == (4, 1)
+    assert not x.is_fully_replicated
+    for shard in x.addressable_shards:
+        row, column = divmod(shard.device.id, 2)
+        assert shard.replica_id == 0
+        np.testing.assert_array_equal(
+            np.asarray(shard.data), A[4 * column : 4 * column + 4, row : row + 1]
+        )
+        np.testing.assert_array_equal(np.asarray(shard.data), A[shard.index])
+        assert shard.data.devices() == {shard.device}
+    copies = ap.device_put(A, NamedSharding(mesh, P("x")))
+    assert [s.replica_id for s in copies.addressable_shards] == [0, 1] * 4
+    assert copies.sharding.is_equivalent_to(NamedSharding(mesh, P("x", None)), 2)
+    assert not copies.sharding.is_equivalent_to(NamedSharding(mesh, P("y", None)), 2)
+    whole = ap.device_put(A, NamedSharding(mesh, P()))
+    assert whole.is_fully_replicated
+    np.testing.assert_array_equal(np.asarray(copies + whole), 2 * A)
+
+
+def test_one_device(eight):
+    first, *_, last = ap.devices()
+    x = anp.asarray(A)
+    assert x.sharding == SingleDeviceSharding(first)
+    moved = ap.device_put(x, last)
+    assert moved.device == last
+    assert moved.devices() == {last}
+    assert moved.sharding == SingleDeviceSharding(last)
+    assert ap.device_put(moved, SingleDeviceSharding(first)).device == first
+    assert ap.device_put({"a": x, "b": x}, {"a": last, "b": None})["a"].device == last
+    assert first.backend == eight
+
+
+def test_positional_shardings(eight):  # noqa: ARG001 - there must be as many
+    devices = ap.devices()
+    sharding = PositionalSharding(devices).reshape(4, 2)
+    x = ap.device_put(A, sharding)
+    assert [s.data.shape for s in x.addressable_shards] == [(2, 2)] * 8
+    halves = ap.device_put(A, sharding.replicate(0))
+    assert [s.data.shape for s in halves.addressable_shards] == [(8, 2)] * 8
+    assert sharding.replicate().is_fully_replicated
+    assert sharding.replicate(1, keepdims=False).shape == (4,)
+    assert sharding.T.shape == (2, 4)
+    assert sharding == PositionalSharding(np.array(devices).reshape(4, 2))
+    with pytest.raises(ValueError, match="reshape the sharding"):
+        ap.device_put(A, PositionalSharding(devices))
+
+
+def test_constraints(mesh, eight):
+    x = anp.asarray(A)
+    sharding = NamedSharding(mesh, P("x"))
+    assert lax.with_sharding_constraint(x, sharding).sharding.is_equivalent_to(sharding, 2)
+    within = ap.jit(lambda v: lax.with_sharding_constraint(v * 2, sharding) + 1)(x)
+    np.testing.assert_array_equal(np.asarray(within), A * 2 + 1)
+    gradient = ap.grad(lambda v: (lax.with_sharding_constraint(v, sharding) ** 2).sum())(x)
+    np.testing.assert_array_equal(np.asarray(gradient), 2 * A)
+    with mesh:
+        tree = ap.reshard({"a": x, "b": x}, {"a": P("x", "y"), "b": P()})
+    assert tree["a"].addressable_shards[0].data.shape == (2, 2)
+    assert tree["b"].is_fully_replicated
+    for call in (
+        lambda: lax.with_sharding_constraint(x[:6], sharding),
+        lambda: ap.device_put(x[:6], sharding),
+        lambda: ap.jit(lambda v: lax.with_sharding_constraint(v[:6], sharding))(x),
+    ):
+        with pytest.raises(ValueError, match=r"\(6, 4\).*dimension 0 has 6 elements.*4 parts"):
+            call()
+    with pytest.raises(ValueError, match="shorten the spec"):
+        ap.device_put(anp.ones(8), NamedSharding(mesh, P("x", "y")))
+    with pytest.raises(TypeError, match="to be Shardings"):
+        lax.with_sharding_constraint(x, eight)
+    for spec, what in ((P("q"), "lacks"), (P("x", "x"), "two dimensions")):
+        with pytest.raises(ValueError, match=what):
+            NamedSharding(mesh, spec)
+    if eight != "numpy":
+        other = anp.asarray(A, device="numpy")
+        assert ap.device_put(other, sharding).device.backend == eight
+
+
+def test_arrays_of_parts(mesh):
+    sharding = NamedSharding(mesh, P("x", "y"))
+    calls = []
+
+    def part(index):
+        calls.append(index)
+        return A[index]
+
+    made = ap.make_array_from_callback(A.shape, sharding, part)
+    np.testing.assert_array_equal(np.asarray(made), A)
+    assert len(calls) == 8
+    assert made.sharding == sharding
+    pieces = [shard.data for shard in made.addressable_shards]
+    again = ap.make_array_from_single_device_arrays(A.shape, sharding, pieces)
+    np.testing.assert_array_equal(np.asarray(again), A)
+    local = ap.make_array_from_process_local_data(sharding, A)
+    assert local.sharding == sharding
+    with pytest.raises(ValueError, match="global_shape"):
+        ap.make_array_from_process_local_data(sharding, A, (16, 4))
+    with pytest.raises(ValueError, match=r".+"):
+        ap.make_array_from_single_device_arrays(A.shape, sharding, pieces[:3])
+
+
+def test_counts(eight):
+    assert ap.device_count() == ap.local_device_count() == len(ap.devices()) == 8
+    assert (ap.host_count(), ap.host_id(), ap.host_ids()) == (1, 0, [0])
+    assert [d.id for d in ap.devices(eight)][:8] == list(range(8))
+
+
+def test_virtual_devices():
+    with ap.use_backend("numpy"):
+        before = ap.device_count()
+        with ap.virtual_devices(3):
+            assert [str(d) for d in ap.devices()] == [f"numpy:cpu:{i}" for i in range(3)]
+            with pytest.raises(ValueError, match=r"num_cpu_devices.*number from 1"):
+                ap.config.update("jax_num_cpu_devices", 0)
+        assert ap.device_count() == before
