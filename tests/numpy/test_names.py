@@ -98,6 +98,7 @@ def parameters(function: Any) -> dict[str, inspect.Parameter] | None:
         return None
 
 
+@pytest.mark.filterwarnings("ignore:jax.experimental.shard_map is deprecated")
 @pytest.mark.parametrize("module", MODULES)
 def test_signatures_are_jaxs(module: str) -> None:
     jax = pytest.importorskip("jax", reason="the signatures are jax's")
