@@ -262,10 +262,10 @@ class Array(Methods):
 
     def __index__(self) -> int:
         raw = self.concrete(TracerIntegerConversionError, "a Python integer")
-        return _host(self, raw).__index__()
+        return on_host(self, raw).__index__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        host = _host(self, self.raw)
+        host = on_host(self, self.raw)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
                 raise ValueError(
@@ -310,7 +310,7 @@ class Array(Methods):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raw = self.concrete()
-        return restore, (_host(self, raw), self.weak, home(raw).name)
+        return restore, (on_host(self, raw), self.weak, home(raw).name)
 
     def __copy__(self) -> Array:
         return self
@@ -469,10 +469,10 @@ def _scalar(x: Array, raw: Any, kind: str) -> Any:
         raise TypeError(msg) if kind != "bool" else ValueError(msg)
     if x.dtype.kind == "V" and dtypes.is_key(x.dtype):
         raise dtypes.no_number()
-    return _host(x, raw).item()
+    return on_host(x, raw).item()
 
 
-def _host(x: Array, raw: Any) -> np.ndarray[Any, Any]:
+def on_host(x: Array, raw: Any) -> np.ndarray[Any, Any]:
     """The values on the host, if they are there or the guard lets them come."""
     if type(raw) is np.ndarray:
         return raw

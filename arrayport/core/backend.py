@@ -149,13 +149,19 @@ def get(name: str) -> Backend:
             f"backend {name!r} is unknown; the known ones are {', '.join(sorted(entry_points()))}"
         )
     try:
-        backend: Backend = entry.load()
-    except ImportError as e:
+        backend = entry.load()
+    except Exception as e:  # whatever a package raises while it is imported
+        told = str(e) if isinstance(e, ImportError) else f"{type(e).__name__}: {e}"
         hint = INSTALL.get(name)
         raise BackendNotFoundError(
-            f"backend {name!r} cannot be loaded: {e}"
+            f"backend {name!r} cannot be loaded: {told}"
             + (f"; install it with: {hint}" if hint else "")
         ) from e
+    if not isinstance(backend, Backend):
+        raise BackendNotFoundError(
+            f"backend {name!r} cannot be loaded: {entry.value} is no arrayport.core.backend.Backend"
+            f" but {type(backend).__name__}"
+        )
     return register(backend)
 
 

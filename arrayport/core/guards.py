@@ -13,6 +13,7 @@ from arrayport.core.lazy import Lazy
 
 logs = Lazy("logging")
 _explicit: ContextVar[bool] = ContextVar("explicit_transfer", default=False)
+_notes: ContextVar[list[str] | None] = ContextVar("noted_transfers", default=None)
 
 
 @contextmanager
@@ -25,13 +26,29 @@ def explicit() -> Iterator[None]:
         _explicit.reset(token)
 
 
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """Give the list of what moves from device to host within it, asked for or not."""
+    notes: list[str] = []
+    token = _notes.set(notes)
+    try:
+        yield notes
+    finally:
+        _notes.reset(token)
+
+
 def transfer(way: str, backend: Any, what: object) -> None:
     """Let an array of type `what` move that way, to or from a backend; JAX guards itself.
 
     Raises RuntimeError where the guard disallows it.
     """
+    if backend.name == "numpy":
+        return
+    notes = _notes.get()
+    if notes is not None and way == "device_to_host":
+        notes.append(f"{what} at {user_line()}")
     rule = config.__getattr__(f"transfer_guard_{way}")
-    if rule == "allow" or backend.name == "numpy" or backend.native is not None:
+    if rule == "allow" or backend.native is not None:
         return
     asked = _explicit.get()
     if rule == "disallow_explicit" or (rule == "disallow" and not asked):

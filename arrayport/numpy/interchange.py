@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core.array import Array, Tracer, home
+from arrayport.core.array import Array, Tracer, home, on_host
 from arrayport.core.errors import TracerArrayConversionError
 from arrayport.numpy.creation import asarray
 from arrayport.ops.placement import device_put, resolve
@@ -37,7 +37,7 @@ def to_dlpack(
     backend = home(raw)
     device = None if dl_device is None else (getattr(dl_device[0], "value", dl_device[0]), 0)
     if device == HOST and raw.__dlpack_device__()[0] != HOST[0]:
-        raw, copy = np.array(backend.to_numpy(raw)), None
+        raw, copy = np.array(on_host(x, raw)), None
     elif backend.native is None and not (copy is False and type(raw) is np.ndarray):
         raw, copy = raw.copy(), None
     elif copy is False and backend.native is None and max_version and max_version >= READ_ONLY:

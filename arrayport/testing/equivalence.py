@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,12 @@ def present() -> list[str]:
     return sorted((backend.name for backend in placement.present()), key=lambda n: n != "numpy")
 
 
+def need_hypothesis(name: str) -> None:
+    """Raise ImportError, in one line, where hypothesis is not installed."""
+    if find_spec("hypothesis") is None:
+        raise ImportError(f'{name} needs hypothesis: pip install "arrayport[testing]"')
+
+
 def assert_equivalent(
     function: Callable[..., Any],
     *strategies: Any,
@@ -57,6 +64,7 @@ def assert_equivalent(
     >>> from arrayport.testing import strategies
     >>> assert_equivalent(lambda x: x * 2 + 1, strategies.arrays(), max_examples=5)
     """
+    need_hypothesis("assert_equivalent")
     names = list(on) or present()
     unknown = [law for law in laws if law not in LAWS]
     if unknown:

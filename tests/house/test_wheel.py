@@ -30,7 +30,11 @@ def test_wheel_holds_the_whole_package(
     package: str, source: str, wheel: zipfile.ZipFile, root: Path
 ):
     base = root / source
-    files = {path.relative_to(base).as_posix() for path in (base / package).rglob("*.py")}
+    files = {
+        path.relative_to(base).as_posix()
+        for path in (base / package).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
     assert files | {f"{package}/py.typed"} <= set(wheel.namelist())
 
 
@@ -39,4 +43,6 @@ def test_wheel_names_the_command_and_the_backends(wheel: zipfile.ZipFile):
     entries = configparser.ConfigParser()
     entries.read_string(wheel.read(name).decode())
     assert dict(entries["console_scripts"]) == {"arrayport": "arrayport_conformance.cli:main"}
+    plugin = "arrayport_conformance.plugin"
+    assert dict(entries["pytest11"]) == {plugin: plugin}
     assert set(entries["arrayport.backends"]) == {"numpy", "jax", "cupy", "cupy-sim"}
