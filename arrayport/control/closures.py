@@ -98,7 +98,7 @@ def custom_gradient(
     Source: `jax.custom_gradient`.
 
     `pull` maps the cotangent of the value to a tuple of those of the arguments, or to the one there
-    is. `with_logs`, `remat` and `with_accums` are JAX's and change nothing.
+    is. `with_logs`, `remat` and `with_accums`, of newer versions of JAX, raise NotImplementedError.
 
     >>> import arrayport as ap
     >>> @ap.custom_gradient
@@ -107,7 +107,10 @@ def custom_gradient(
     >>> ap.grad(f)(3.0)
     Array(7., dtype=float32, weak_type=True)
     """
-    del with_logs, remat, with_accums
+    if with_logs or remat or with_accums is not None:
+        raise NotImplementedError(
+            "custom_gradient has no with_logs, remat or with_accums here: return cotangents alone"
+        )
     if fun is None:
         return custom_gradient
 

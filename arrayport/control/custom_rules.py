@@ -189,6 +189,10 @@ def plain(leaves: Sequence[Any]) -> bool:
     return is_staging() is EVAL and all(type(x) is Array for x in leaves)
 
 
+# What a custom function hands on to the one inside it, which may have rules of another kind.
+FORWARDED = {"defjvp", "defjvps", "defvjp", "def_vmap"}
+
+
 class Custom:
     """A function with a rule of its own."""
 
@@ -206,6 +210,11 @@ class Custom:
         self.nondiff = tuple(
             sorted({*nondiff_argnums, *[names.index(n) for n in nondiff_argnames]})
         )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FORWARDED and isinstance(self.fun, Custom):
+            return getattr(self.fun, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments by position, defaults filled in."""

@@ -171,6 +171,10 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         """`arrayport.numpy.astype` of this array."""
         return hooks.operators.astype(self, *args, **kwargs)
 
+    def byteswap(self) -> Array:
+        """Reverse the bytes of each element. Source: `jax.Array.byteswap`."""
+        return hooks.operators.byteswap(self)
+
     def choose(self, *args: Any, **kwargs: Any) -> Array:
         """`arrayport.numpy.choose` of this array."""
         return hooks.operators.choose(self, *args, **kwargs)

@@ -48,6 +48,9 @@ class Primitive:
         `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim None: not batched.
     keeps_weak
         Whether the output is weak when all operands are; else only a parameter `weak` says so.
+    takes
+        The kinds of dtypes (`dtypes.kind`; V is NumPy's for keys) that `abstract` accepts of the
+        last operand: eager calls ask this, to be quick.
     """
 
     __slots__ = (
@@ -62,6 +65,7 @@ class Primitive:
         "numpy_kernel",
         "partials",
         "source",
+        "takes",
         "transposes",
     )
 
@@ -77,6 +81,7 @@ class Primitive:
         not_differentiable: str = "",
         many: bool = False,
         keeps_weak: bool = True,
+        takes: str = "biufckV",
     ) -> None:
         self.name = name
         self.abstract = abstract
@@ -87,6 +92,7 @@ class Primitive:
         self.not_differentiable = not_differentiable
         self.many = many
         self.keeps_weak = keeps_weak
+        self.takes = takes
         self.needs = tuple(read_arguments(rule) for rule in self.partials)
         # The NumPy backend's, once that is loaded: it saves a look-up an eager call.
         self.numpy_kernel: Rule | None = None
@@ -140,11 +146,9 @@ class Unary(Primitive):
         if type(x) is not Array:
             if x.owner.level > top.level:  # type: ignore[attr-defined]
                 top = x.owner  # type: ignore[attr-defined]
-        elif (
-            top is EVAL and type(x.raw) is np.ndarray and x.raw.dtype.num < HALF and self.keeps_weak
-        ):
-            kernel = self.numpy_kernel
-            if kernel is not None:
+        elif top is EVAL and type(x.raw) is np.ndarray and self.keeps_weak:
+            kernel, dtype = self.numpy_kernel, x.raw.dtype
+            if kernel is not None and dtype.num < HALF and dtype.kind in self.takes:
                 token = None if error_state() is QUIET else set_errors(QUIET)
                 try:
                     out = kernel(x.raw, **params) if params else kernel(x.raw)
@@ -174,9 +178,9 @@ class Binary(Primitive):
         top = is_staging()
         if type(x) is Array and type(y) is Array and top is EVAL:
             a, b = x.raw, y.raw
-            if type(a) is type(b) is np.ndarray and a.dtype.num < HALF and self.keeps_weak:
-                kernel = self.numpy_kernel
-                if kernel is not None:
+            if type(a) is type(b) is np.ndarray and self.keeps_weak:
+                kernel, dtype = self.numpy_kernel, b.dtype
+                if kernel is not None and dtype.num < HALF and dtype.kind in self.takes:
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(a, b, **params) if params else kernel(a, b)

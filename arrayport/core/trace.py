@@ -12,6 +12,7 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core.array import Array, Tracer, home
+from arrayport.core.dtypes import kind
 from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class EvalTrace(Trace):
         self.level = 0
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
+        if args and kind(args[-1].dtype) not in prim.takes:
+            prim.abstract(*args, **params)  # it raises, and says why
         return common_backend(prim.name, args).execute(prim, args, params)
 
 

@@ -221,8 +221,8 @@ sin, sinh = _accurate(elementwise.sin, "sin"), _unary(elementwise.sinh, "sinh")
 square = _unary(elementwise.square, "square", NUMERIC)
 tan, tanh = _accurate(elementwise.tan, "tan"), _accurate(elementwise.tanh, "tanh")
 
-add = _binary(elementwise.add, "add", "biufc")
-atan2 = _binary(elementwise.atan2, "atan2")
+add = _binary(elementwise.add, "add")
+atan2 = _binary(numpy.atan2, "atan2", FLOATING)
 bitwise_and = _binary(elementwise.bitwise_and, "bitwise_and", BITS)
 bitwise_or = _binary(elementwise.bitwise_or, "bitwise_or", BITS)
 bitwise_xor = _binary(elementwise.bitwise_xor, "bitwise_xor", BITS)
@@ -234,7 +234,7 @@ ge, gt = (
 le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less, "lt", "biuf")
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
-mul, sub = _binary(elementwise.mul, "mul", "biufc"), _binary(elementwise.sub, "sub")
+mul, sub = _binary(elementwise.mul, "mul"), _binary(elementwise.sub, "sub")
 mulhi = _binary(bits.mulhi, "mulhi", INTEGRAL)
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
@@ -242,7 +242,6 @@ shift_right_arithmetic = _binary(
     elementwise.shift_right_arithmetic, "shift_right_arithmetic", INTEGRAL
 )
 shift_right_logical = _binary(elementwise.shift_right_logical, "shift_right_logical", INTEGRAL)
-complex = _binary(elementwise.complex, "complex", "f")
 
 
 def div(x: Any, y: Any, /) -> Array:
@@ -259,9 +258,24 @@ def div(x: Any, y: Any, /) -> Array:
     return elementwise.div(a, b)
 
 
+def _no_half(x: Array, name: str) -> Array:
+    """Refuse floats of which there are no complex numbers."""
+    if dtypes.is_floating(x.dtype) and x.dtype.itemsize < 4:
+        raise TypeError(
+            f"lax.{name} takes float32 and float64, not {x.dtype}: cast with astype first"
+        )
+    return x
+
+
+def complex(x: Any, y: Any, /) -> Array:
+    """Make the complex numbers x + iy of float32 or float64. Source: ``jax.lax.complex``."""
+    a, b = _floats((x, y), "complex")
+    return elementwise.complex(_no_half(a, "complex"), b)
+
+
 def conj(x: Any, /) -> Array:
     """Take the complex conjugate; a float becomes complex. Source: ``jax.lax.conj``."""
-    x = takes(lift(x), FLOATING, "conj")
+    x = _no_half(takes(lift(x), FLOATING, "conj"), "conj")
     return elementwise.conj(structure.convert(x, dtypes.complex_dtype(x.dtype), x.weak))
 
 

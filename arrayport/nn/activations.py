@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.ops import special
 from arrayport.ops.elementwise import (
@@ -26,7 +27,7 @@ from arrayport.ops.elementwise import (
 from arrayport.ops.elementwise import sqrt as root
 from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.slices import slice_in_dim
-from arrayport.ops.structure import axis_of, constant
+from arrayport.ops.structure import axis_of, constant, convert
 from arrayport.scipy.exponentials import log1mexp
 
 __all__ = [
@@ -58,6 +59,12 @@ __all__ = [
 ]
 
 
+def _weakly(x: Any) -> Array:
+    """Cast integers and booleans to a float that gives way, as their product with 1.0 does."""
+    x = lift(x, None, "x")
+    return x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.default_float(), weak=True)
+
+
 def identity(x: Any) -> Array:
     """Give x as it is."""
     return lift(x)
@@ -76,7 +83,7 @@ def relu(x: Any) -> Array:
 
 def relu6(x: Any) -> Array:
     """Give min(max(x, 0), 6). Source: ``jax.nn.relu6``."""
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     return clamp(constant(0, x), x, constant(6, x))
 
 
@@ -127,14 +134,14 @@ def soft_sign(x: Any) -> Array:
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
     """Give x if positive, else alpha (exp(x) - 1). Source: ``jax.nn.elu``."""
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     up = greater(x, 0)
     return select(up, x, alpha * expm1(select(up, constant(0, x), x)))
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
     """Give x if positive, else alpha (exp(x / alpha) - 1). Source: ``jax.nn.celu``."""
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     up, zero = greater(x, 0), constant(0, x)
     return select(up, x, zero) + alpha * expm1(select(up, zero, x) / alpha)
 
@@ -151,7 +158,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
     >>> ap.nn.leaky_relu(-1.0)
     Array(-0.01, dtype=float32, weak_type=True)
     """
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     return select(less(x, 0), negative_slope * x, x)
 
 
@@ -184,17 +191,18 @@ def glu(x: Any, axis: int = -1) -> Array:
 def hard_tanh(x: Any) -> Array:
     """Limit x to the range from -1 to 1. Source: ``jax.nn.hard_tanh``."""
     x = lift(x, None, "x")
-    return select(greater(x, 1), constant(1, x), select(less(x, -1), constant(-1, x), x))
+    above = x if dtypes.kind(x.dtype) in "bu" else select(less(x, -1), constant(-1, x), x)
+    return select(greater(x, 1), constant(1, x), above)
 
 
 def hard_sigmoid(x: Any) -> Array:
     """Give relu6(x + 3) / 6. Source: ``jax.nn.hard_sigmoid``."""
-    return relu6(inexact(lift(x, None, "x")) + 3.0) / 6.0
+    return relu6(_weakly(x) + 3.0) / 6.0
 
 
 def hard_silu(x: Any) -> Array:
     """Give x hard_sigmoid(x). Source: ``jax.nn.hard_silu``."""
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     return x * hard_sigmoid(x)
 
 
@@ -215,12 +223,12 @@ def mish(x: Any) -> Array:
 
 def sparse_plus(x: Any) -> Array:
     """Give 0 up to -1, then (x + 1)**2 / 4, and x from 1. Source: ``jax.nn.sparse_plus``."""
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     middle = (x + 1.0) * (x + 1.0) / 4
     return select(x <= -1, constant(0, x), select(x >= 1, x, middle))
 
 
 def sparse_sigmoid(x: Any) -> Array:
     """Give (x + 1) / 2, limited to the range from 0 to 1. Source: ``jax.nn.sparse_sigmoid``."""
-    x = inexact(lift(x, None, "x"))
+    x = _weakly(x)
     return 0.5 * minimum(maximum(x + 1.0, constant(0, x)), constant(2, x))

@@ -20,7 +20,6 @@ from arrayport.ops.elementwise import (
     asin,
     asinh,
     atan,
-    atan2,
     atanh,
     bitwise_not,
     cbrt,
@@ -168,7 +167,7 @@ __all__ = [
 ]
 
 absolute, conjugate, true_divide = abs, conj, divide
-arccos, arcsin, arctan, arctan2 = acos, asin, atan, atan2
+arccos, arcsin, arctan = acos, asin, atan
 arccosh, arcsinh, arctanh = acosh, asinh, atanh
 invert = bitwise_invert = bitwise_not
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
@@ -189,7 +188,7 @@ def reciprocal(x: Any, /) -> Array:
     >>> anp.reciprocal(4.0)
     Array(0.25, dtype=float32, weak_type=True)
     """
-    return divide(1, x)
+    return divide(1, inexact(arrayed(x, "x")))
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
@@ -295,10 +294,10 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     >>> anp.heaviside(anp.array([-1.0, 0.0, 2.0]), 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    x, y = promote_inexact((x1, x2), "heaviside")
+    x, y = promote_inexact([real_only(v, "heaviside") for v in (x1, x2)])
     x, y = promote(x, y)
     step = select(x > 0, full_like(x, 1), select(x < 0, zeros(x), y))
-    return select(isnan(x), x, step)
+    return convert(select(isnan(x), x, step), x.dtype, x.weak and y.weak)
 
 
 def nan_to_num(
@@ -344,6 +343,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     """
     no_out("round", out)
     x, decimals = arrayed(a, "a"), whole(decimals, "decimals")
+    if x.dtype == dtypes.bool_:
+        raise TypeError("round takes numbers, not bool: cast with astype first")
     if not dtypes.is_inexact(x.dtype):
         if decimals < 0:
             raise NotImplementedError("round of integers needs decimals >= 0: divide first")
@@ -390,7 +391,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
     """
     x, y = promote(*promote_inexact((x1, x2), "copysign"))
     size = abs(x)
-    return select(signbit(y), negative(size), size)
+    return convert(select(signbit(y), negative(size), size), x.dtype, x.weak and y.weak)
 
 
 # ---- exponentials
@@ -430,22 +431,32 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     >>> anp.logaddexp(1000.0, 0.0)
     Array(1000., dtype=float32, weak_type=True)
     """
-    return _logaddexp(x1, x2, 1.0)
+    return _logaddexp("logaddexp", x1, x2, 1.0)
 
 
 def logaddexp2(x1: Any, x2: Any, /) -> Array:
     """Give log2(2**x1 + 2**x2) without overflow. Source: ``numpy.logaddexp2``."""
-    return _logaddexp(x1, x2, ln(2))
+    x, y = arrayed(x1, "x1"), arrayed(x2, "x2")
+    out = _logaddexp("logaddexp2", x, y, ln(2))
+    return convert(out, out.dtype, x.weak and y.weak)
 
 
-def _logaddexp(x1: Any, x2: Any, rate: float) -> Array:
-    """Take the larger operand out as a constant, so that derivatives are right to any order."""
-    x, y = settle([inexact(real_only(v, "logaddexp")) for v in promote(x1, x2)])
-    larger = greater_equal(x, y)
+def _logaddexp(name: str, x1: Any, x2: Any, rate: float) -> Array:
+    """Take the larger operand out as a constant, so that derivatives are right to any order.
+
+    Of complex numbers that is the one with the larger real part; the answer's imaginary part, times
+    the rate, is an angle from -pi to pi.
+    """
+    x, y = settle([inexact(v) for v in promote(arrayed(x1, name), arrayed(x2, name))])
+    larger = greater_equal(real(x), real(y))
     top = ops.stop_gradient(select(larger, x, y))
     top = select(isfinite(top), top, constant(0, top))
     high, low = select(larger, x, y) - top, select(larger, y, x) - top
-    return top + log1p(expm1(high * rate) + exp(low * rate)) / rate
+    out = top + log1p(expm1(high * rate) + exp(low * rate)) / rate
+    if not dtypes.is_complex(out.dtype):
+        return out
+    turn = 2 * pi / rate
+    return ops.complex(real(out), remainder(imag(out) + turn / 2, turn) - turn / 2)
 
 
 def sinc(x: Any, /) -> Array:
@@ -469,6 +480,25 @@ def i0(x: Any) -> Array:
 
 
 # ---- angles
+
+
+def atan2(x1: Any, x2: Any, /) -> Array:
+    """Give the angle of the point (x2, x1), from -pi to pi; complex numbers continue it.
+
+    Source: ``numpy.arctan2``, of complex numbers ``jax.lax.atan2``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.atan2(1.0, -1.0)
+    Array(2.3561945, dtype=float32, weak_type=True)
+    """
+    x, y = promote(x1, x2)
+    if not dtypes.is_complex(x.dtype):
+        return ops.atan2(x, y)
+    y, x = settle([y, x])
+    return -1j * log((y + 1j * x) / sqrt(square(x) + square(y)))
+
+
+arctan2 = atan2
 
 
 def deg2rad(x: Any, /) -> Array:
@@ -513,7 +543,8 @@ def angle(z: Any, deg: bool = False) -> Array:
     """
     z = arrayed(z, "z")
     # Of a real number only the sign counts.
-    z = z if dtypes.is_complex(z.dtype) else strong(inexact(z))
+    if not dtypes.is_complex(z.dtype):
+        z = convert(z, z.dtype if dtypes.is_inexact(z.dtype) else dtypes.default_float())
     out = atan2(imag(z), real(z))
     return rad2deg(out) if deg else out
 

@@ -155,7 +155,7 @@ def index_update(
     Array([2., 0., 0.], dtype=float32)
     """
     here = type(x) is Array and type(x.raw) is ndarray and is_staging() is EVAL
-    if here and mode is None and _is_plain(key):
+    if here and mode is None and wrap_negative_indices and _is_plain(key):
         done = _update_here(op, x, key, values)
         if done is not None:
             return done

@@ -144,7 +144,8 @@ def _known_mask(mask: Any) -> Host:
 def _layout(shape: Shape, signs: tuple[Sign, ...], lenient: bool, wrap: bool) -> Key | Layout:
     entries = _by_axis(shape, signs)
     ints = [(axis, k) for axis, k in entries if type(k) is int]
-    outside = [(axis, k) for axis, k in ints if not -shape[axis] <= k < shape[axis]]
+    least = -1 if wrap else 0  # of each extent
+    outside = [(axis, k) for axis, k in ints if not least * shape[axis] <= k < shape[axis]]
     if outside and not lenient:
         axis, k = outside[0]
         raise IndexError(

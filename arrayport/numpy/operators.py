@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from arrayport.core.array import Array
-from arrayport.core.dtypes import canonicalize
+from arrayport.core.dtypes import canonicalize, is_complex, uint8
 from arrayport.core.names import absent
 from arrayport.numpy.creation import astype, copy
 from arrayport.numpy.cumulations import cumprod, cumsum
@@ -56,6 +56,7 @@ from arrayport.numpy.reductions import (
 from arrayport.numpy.searching import argpartition, argsort, nonzero, searchsorted, sort
 from arrayport.numpy.selecting import choose, compress
 from arrayport.numpy.shapes import (
+    flip,
     matrix_transpose,
     ravel,
     repeat,
@@ -66,6 +67,7 @@ from arrayport.numpy.shapes import (
 )
 from arrayport.ops import bits
 from arrayport.ops.elementwise import add, bitwise_and, bitwise_or, bitwise_xor
+from arrayport.ops.elementwise import complex as make_complex
 from arrayport.ops.elementwise import mul as multiply
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.elementwise import sub as subtract
@@ -84,6 +86,7 @@ __all__ = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "byteswap",
     "choose",
     "clip",
     "compress",
@@ -174,6 +177,19 @@ def view(x: Array, dtype: Any = None) -> Array:
     read. Source: ``jax.Array.view``.
     """
     return bits.view(x, x.dtype if dtype is None else canonicalize(dtype))
+
+
+def byteswap(x: Array) -> Array:
+    """Reverse the bytes of each element; of complex numbers those of each part.
+
+    Source: ``jax.Array.byteswap``.
+    """
+    if is_complex(x.dtype):
+        return make_complex(byteswap(real(x)), byteswap(imag(x)))
+    if x.dtype.itemsize == 1:
+        return x
+    octets = bits.bitcast_convert_type(x, uint8)
+    return bits.bitcast_convert_type(flip(octets, -1), x.dtype)
 
 
 if not TYPE_CHECKING:

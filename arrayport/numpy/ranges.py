@@ -11,7 +11,15 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axis_of, count_of, dtype_or, shape_of, strong
+from arrayport.numpy.arguments import (
+    arrayed,
+    axis_of,
+    count_of,
+    dtype_or,
+    real_only,
+    shape_of,
+    strong,
+)
 from arrayport.ops import creation, shapes
 from arrayport.ops.elementwise import abs, cos, exp, floor, log, power, sign, sqrt, square
 from arrayport.ops.placement import device_put, on_device
@@ -273,6 +281,6 @@ def kaiser(M: int, beta: Any) -> Array:
     >>> anp.kaiser(3, 0.0)
     Array([1., 1., 1.], dtype=float32)
     """
-    beta = convert(inexact(arrayed(beta, "beta")), dtypes.default_float())
+    beta = convert(inexact(real_only(beta, "kaiser")), dtypes.default_float())
     places = creation.iota(dtypes.default_float(), count_of(M, "M")) * (2 / max(M - 1, 1)) - 1
     return _window(M, bessel_i0(beta * sqrt(1 - square(places))) / bessel_i0(beta))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import HALF, NO_PARAMS, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging
-from arrayport.ops.promotion import KEEPS, inexact, lift, promote
+from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
 from arrayport.ops.structure import broadcast_in_dim, move_axis
 
 KEYED = frozenset({"eq", "ne", "select", "stop_gradient"})  # what typed random keys can do
@@ -69,8 +70,25 @@ def elementwise(
     weak = dtype is None or not isinstance(dtype, np.dtype)
     count = len(partials) or other.pop("operands", 1)
     kind = (Unary, Binary)[count - 1] if count <= 2 else Primitive
-    prim = kind(name, abstract, batch, partials=partials, keeps_weak=weak, **other)
+    prim = kind(
+        name, abstract, batch, partials=partials, keeps_weak=weak, takes=_taken(dtype), **other
+    )
     return prim
+
+
+SAMPLES = [np.dtype(t) for t in ("bool", "int32", "uint32", "float32", "complex64")]
+
+
+def _taken(rule: np.dtype[Any] | Callable[[np.dtype[Any]], np.dtype[Any]] | None) -> str:
+    """The kinds of NumPy's dtypes that an output's rule accepts."""
+    if rule is None or isinstance(rule, np.dtype):
+        return "biufc"
+    kinds = ""
+    for dtype in SAMPLES:
+        with suppress(TypeError):
+            rule(dtype)
+            kinds += dtype.kind
+    return kinds
 
 
 def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, ...]) -> Array:
@@ -80,9 +98,13 @@ def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, 
     return move_axis(x, dim, 0) if rank == len(shape) else broadcast_in_dim(x, (size, *shape), (0,))
 
 
-def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
-    """Make the promoting function of a unary primitive; `floating`: integers are cast first."""
+def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Callable[[Any], Array]:
+    """Make the promoting function of a unary primitive.
+
+    `floating`: integers and booleans are cast to floats first; `counting`: booleans to integers.
+    """
     keeps_weak = prim.keeps_weak
+    kinds = prim.takes.strip("biu") if floating else prim.takes  # integers are cast first
 
     def op(x: Any, /) -> Array:
         if type(x) is Array and is_staging() is EVAL:
@@ -91,12 +113,7 @@ def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
                 kernel, dtype = prim.numpy_kernel, raw.dtype
                 # What a comparison makes of a neutral number is at home on the ambient backend.
                 strong = keeps_weak or not x.weak or raw.shape
-                if (
-                    strong
-                    and kernel is not None
-                    and dtype.num < HALF
-                    and (not floating or dtype.kind in "fc")
-                ):
+                if strong and kernel is not None and dtype.num < HALF and dtype.kind in kinds:
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(raw)
@@ -108,14 +125,19 @@ def unary(prim: Unary, *, floating: bool = False) -> Callable[[Any], Array]:
                     )
         if not isinstance(x, Array):
             x = lift(x, None, f"the operand of {prim.name}")
-        return prim.apply(inexact(x) if floating else x, NO_PARAMS)
+        if floating or counting:
+            x = inexact(x) if floating else counted(x)
+        return prim.apply(x, NO_PARAMS)
 
     return _named(op, prim.name)
 
 
-def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Array]:
-    """Make the promoting function of a binary primitive; `floating`: integers are cast first."""
+def binary(
+    prim: Binary, *, floating: bool = False, counting: bool = False
+) -> Callable[[Any, Any], Array]:
+    """Make the promoting function of a binary primitive; the options are those of `unary`."""
     keeps_weak = prim.keeps_weak
+    kinds = prim.takes.strip("biu") if floating else prim.takes  # integers are cast first
 
     def op(x: Any, y: Any, /) -> Array:
         if type(x) is Array and is_staging() is EVAL:
@@ -132,7 +154,7 @@ def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Arra
                     and (keeps_weak or not weak or a.shape)
                     and kernel is not None
                     and dtype.num < HALF
-                    and (not floating or dtype.kind in "fc")
+                    and dtype.kind in kinds
                 ):
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
@@ -152,6 +174,8 @@ def binary(prim: Binary, *, floating: bool = False) -> Callable[[Any, Any], Arra
             x, y = promote(x, y)
         if floating and not dtypes.is_inexact(x.dtype):
             x, y = inexact(x), inexact(y)
+        if counting:
+            x, y = counted(x), counted(y)
         return prim.apply(x, y, NO_PARAMS)
 
     return _named(op, prim.name)

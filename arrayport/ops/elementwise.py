@@ -15,10 +15,12 @@ from arrayport.ops._families import binary, elementwise, unary
 from arrayport.ops.promotion import (
     broadcast_together,
     common_shape,
+    counted,
     home_of,
     lift,
     promote,
     promote_dtypes,
+    settle,
 )
 from arrayport.ops.structure import broadcast_to, constant, convert, full_like, zeros
 
@@ -40,7 +42,7 @@ def _takes(kinds: str, advice: str) -> Callable[[DType], DType]:
 
 def _counts(dtype: DType) -> DType:
     """The output's dtype of arithmetic in which booleans count as integers."""
-    return dtypes.default_int() if dtype == dtypes.bool_ else _real(dtype)
+    return dtypes.int32 if dtype == dtypes.bool_ else _real(dtype)
 
 
 _real = _takes("biuf", "take the real part or the absolute value first")
@@ -79,7 +81,8 @@ remainder_p = elementwise(
     lambda g, _ans, x, y: neg(g * floor_divide(x, y)),
     dtype=_counts,
 )
-rem, _floor_divide, _remainder = binary(rem_p), binary(floor_divide_p), binary(remainder_p)
+rem = binary(rem_p, counting=True)
+_floor_divide, _remainder = binary(floor_divide_p), binary(remainder_p)
 
 # ---- choice
 
@@ -183,7 +186,7 @@ pow_p: Binary = elementwise(
     "pow",
     lambda g, _ans, x, y: g * _where(y == 0, constant(0, x), y * pow_p.bind(x, _less_one(y))),
     lambda g, ans, x, _y: g * (log(_where(x == 0, constant(1, x), x)) * ans),
-    dtype=lambda dtype: dtypes.default_int() if dtype == dtypes.bool_ else dtype,
+    dtype=lambda dtype: dtypes.int32 if dtype == dtypes.bool_ else dtype,
 )
 integer_pow_p: Unary = elementwise(
     "integer_pow", lambda g, _ans, x, n: g * (integer_pow(x, n - 1) * n), dtype=_not_bool
@@ -196,7 +199,7 @@ one_minus_square_p = elementwise(
 sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=floating)
 rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=floating)
 cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=fractional)
-square: Function = unary(square_p)
+square: Function = unary(square_p, counting=True)
 one_minus_square: Function = unary(one_minus_square_p)
 sqrt, rsqrt, cbrt = (unary(p, floating=True) for p in (sqrt_p, rsqrt_p, cbrt_p))
 _power = binary(pow_p)
@@ -222,9 +225,15 @@ def integer_pow(x: Any, n: int) -> Array:
 
 
 def power(x: Any, y: Any) -> Array:
-    """Raise x to the power y; a Python int y is exact and differentiable everywhere."""
+    """Raise x to the power y; a Python int y is exact and differentiable everywhere.
+
+    An array of integers as the exponent makes the answer strong.
+    """
     if type(y) is int and isinstance(x, Array):
-        return integer_pow(promote_dtypes((x, y))[0] if x.dtype == dtypes.bool_ else x, y)
+        return integer_pow(counted(x), y)
+    if isinstance(y, Array) and not y.weak and dtypes.is_integer(y.dtype):
+        x, y = settle([lift(x), y])
+        x = convert(x, x.dtype) if dtypes.is_inexact(x.dtype) else x
     return _power(x, y)
 
 
@@ -426,9 +435,9 @@ shift_left_p = elementwise("shift_left", None, None, dtype=integers)
 shift_right_arithmetic_p = elementwise("shift_right_arithmetic", None, None, dtype=integers)
 shift_right_logical_p = elementwise("shift_right_logical", None, None, dtype=integers)
 population_count_p = elementwise("population_count", None, dtype=integers)
-bitwise_not, population_count = unary(not_p), unary(population_count_p)
+bitwise_not, population_count = unary(not_p), unary(population_count_p, counting=True)
 bitwise_and, bitwise_or, bitwise_xor = binary(and_p), binary(or_p), binary(xor_p)
-shift_left = binary(shift_left_p)
+shift_left = binary(shift_left_p, counting=True)
 shift_right_arithmetic = binary(shift_right_arithmetic_p)
 shift_right_logical = binary(shift_right_logical_p)
 
@@ -461,6 +470,6 @@ def logical_xor(x: Any, y: Any) -> Array:
 
 def right_shift(x: Any, y: Any) -> Array:
     """Shift right, keeping the sign of signed integers; past the width that leaves 0 or -1."""
-    x, y = promote(x, y)
+    x, y = map(counted, promote(x, y))
     signed = dtypes.kind(x.dtype) == "i"
     return (shift_right_arithmetic_p if signed else shift_right_logical_p).bind(x, y)

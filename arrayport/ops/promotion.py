@@ -137,6 +137,11 @@ def inexact(x: Array) -> Array:
     return convert(x, dtypes.to_inexact(x.dtype), x.weak)
 
 
+def counted(x: Array) -> Array:
+    """Cast booleans to int32, as which they count in arithmetic."""
+    return convert(x, dtypes.int32) if x.dtype == dtypes.bool_ else x
+
+
 def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which all broadcast by NumPy's rules."""
     rule = rank_promotion()

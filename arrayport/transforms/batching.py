@@ -19,7 +19,7 @@ from arrayport.core.tree import (
     tree_unflatten,
 )
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import batch_to_front, broadcast_in_dim, move_axis
+from arrayport.ops.structure import batch_to_front, broadcast_in_dim, move_axis, reduce_sum
 from arrayport.transforms.engines import by_engine
 
 
@@ -81,10 +81,12 @@ class BatchTrace(Trace):
         """Within it, collectives find the mapped axis."""
         return nullcontext()
 
-    def output(self, x: Array, axis: int | None, path: str = "") -> Array:
-        """A result with the batch axis where it is wanted; None: nowhere."""
+    def output(self, x: Array, axis: int | None, path: str = "", sum_match: bool = False) -> Array:
+        """A result with the batch axis where it is wanted; None: nowhere, or summed over it."""
         value, dim = self.pair(x)
         if axis is None:
+            if dim is not None and sum_match:
+                return reduce_sum(value, (dim,))
             if dim is not None:
                 raise ValueError(
                     f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends "
@@ -147,6 +149,7 @@ def vmap(
     axis_name: Any = None,
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
+    sum_match: bool = False,
 ) -> Callable[..., Any]:
     """Map a function over an axis of its arguments. Source: `jax.vmap`.
 
@@ -155,7 +158,8 @@ def vmap(
     ValueError for axes that do not fit.
 
     `axis_name` names the mapped axis for collectives (`lax.psum` …); `axis_size` gives its extent,
-    which is needed if no argument is mapped; `spmd_axis_name` is a hint to JAX's sharding.
+    which is needed if no argument is mapped; `spmd_axis_name` is a hint to JAX's sharding. An
+    output with `out_axes` None must not be mapped; with `sum_match` it is summed over the axis.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.vmap(lambda a: a.sum())(anp.ones((2, 3)))
@@ -187,12 +191,17 @@ def vmap(
             with trace.named():
                 out = fun(*mapped, **named)
         if isinstance(out, Array) and isinstance(out_axes, int | None):
-            value = trace.output(out, out_axes)
+            value = trace.output(out, out_axes, sum_match=sum_match)
             finish(trace)
             return value
         outs, tree = tree_flatten(out)
         axes = broadcast_prefix(out_axes, out, is_leaf=_is_none, name="out_axes") if outs else []
-        values = [trace.output(lift(o), a) for o, a in zip(outs, axes, strict=True)]
+        values = [
+            o
+            if a is None and not isinstance(o, Array)  # it is no example's, and stays as it is
+            else trace.output(lift(o), a, sum_match=sum_match)
+            for o, a in zip(outs, axes, strict=True)
+        ]
         finish(trace)
         return tree_unflatten(tree, values)
 
@@ -205,6 +214,7 @@ def vmap(
         axis_name=axis_name,
         axis_size=axis_size,
         spmd_axis_name=spmd_axis_name,
+        **({"sum_match": True} if sum_match else {}),  # which JAX before 0.12 does not know
     )
 
 

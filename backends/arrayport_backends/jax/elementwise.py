@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.ops import elementwise as ops
 from arrayport_backends.jax import complexes
@@ -66,7 +65,7 @@ def integer_remainder(x: Any, y: Any) -> Any:
 def integer_power(x: Any, y: Any) -> Any:
     """Raise to a power; integers to a negative one give 0, or 1 and -1 for these two."""
     if x.dtype == np.bool_:
-        x, y = x.astype(dtypes.default_int()), y.astype(dtypes.default_int())
+        x, y = x.astype(np.int32), y.astype(np.int32)
     unit = jnp.where(abs(x) == 1, x, 0)
     positive = jnp.power(x, jnp.maximum(y, 0))
     return jnp.where(y < 0, jnp.where((y & 1) == 1, unit, unit * unit), positive)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.core import dtypes
 from arrayport.ops import elementwise as ops
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows, ufunc
 from arrayport_backends.ndarray.mathematics import (
@@ -47,7 +46,7 @@ def rem(lib: Lib, x: Raw, y: Raw) -> Raw:
 def counted(x: Raw, y: Raw) -> tuple[Raw, Raw]:
     """Take booleans as integers."""
     if x.dtype.kind == "b":
-        return x.astype(dtypes.default_int()), y.astype(dtypes.default_int())
+        return x.astype(np.int32), y.astype(np.int32)
     return x, y
 
 
