@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.errors import ConcretizationTypeError
+from arrayport.core.errors import ConcretizationTypeError, TracerIntegerConversionError
 from arrayport.ops.promotion import lift, lift_all, settle
 from arrayport.ops.structure import Shape, convert
 
@@ -60,7 +60,12 @@ def count_of(x: Any, name: str) -> int:
 
 
 def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
-    """Give a non-negative axis of an array of that rank; AxisError if it has none such."""
+    """Give a non-negative axis of an array of that rank; AxisError if it has none such.
+
+    A traced one raises TracerIntegerConversionError, as where Python itself needs an integer.
+    """
+    if isinstance(axis, Array):
+        axis.concrete(TracerIntegerConversionError, name)
     return normalize_axis_index(whole(axis, name), rank)
 
 

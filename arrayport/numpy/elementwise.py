@@ -294,10 +294,11 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     >>> anp.heaviside(anp.array([-1.0, 0.0, 2.0]), 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    x, y = promote_inexact([real_only(v, "heaviside") for v in (x1, x2)])
+    given, other = real_only(x1, "heaviside"), real_only(x2, "heaviside")
+    x, y = promote_inexact((given, other))
     x, y = promote(x, y)
     step = select(x > 0, full_like(x, 1), select(x < 0, zeros(x), y))
-    return convert(select(isnan(x), x, step), x.dtype, x.weak and y.weak)
+    return convert(select(isnan(x), x, step), x.dtype, given.weak and y.weak)
 
 
 def nan_to_num(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ from arrayport.ops.elementwise import (
 )
 from arrayport.ops.promotion import from_host, home_of, promote_dtypes
 from arrayport.ops.reductions import cumsum
+from arrayport.ops.shapes import concatenate
+from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import convert, full_like, reshape
 
 __all__ = [
@@ -226,23 +228,46 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = 16) -> Array:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """Order so that element kth is where sorting puts it, smaller ones before: here it sorts."""
+    """Order so that element kth is where sorting puts it, no larger ones before it.
+
+    As in JAX the part up to kth ascends, the other one descends. Source: ``jax.numpy.partition``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.partition(anp.array([4, 1, 3, 2]), 1)
+    Array([1, 2, 4, 3], dtype=int32)
+    """
     x, axis = _sortable(a, axis, None, None)
-    _check_kth(kth, x.shape[axis])
-    return ops.sort(x, axis)
+    kth = _checked_kth(kth, x.shape[axis])
+    return _parted(ops.sort(x, axis), kth, axis, lambda rest: flip(rest, axis))
 
 
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
-    """Give an order of indices that partitions: here the one that sorts."""
+    """Give an order of indices that partitions.
+
+    As in JAX the elements up to kth ascend, the indices of the others do. Source:
+    ``jax.numpy.argpartition``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.argpartition(anp.array([4, 1, 3, 2]), 1)
+    Array([1, 3, 0, 2], dtype=int32)
+    """
     x, axis = _sortable(a, axis, None, None)
-    _check_kth(kth, x.shape[axis])
-    return ops.argsort(x, axis, dtypes.default_int())
+    kth = _checked_kth(kth, x.shape[axis])
+    order = ops.argsort(x, axis, dtypes.default_int())
+    return _parted(order, kth, axis, lambda rest: ops.sort(rest, axis))
 
 
-def _check_kth(kth: int, extent: int) -> None:
+def _parted(x: Array, kth: int, axis: int, arrange: Callable[[Array], Array]) -> Array:
+    """Arrange what stands after element kth."""
+    first = slice_in_dim(x, 0, kth + 1, axis=axis)
+    return concatenate([first, arrange(slice_in_dim(x, kth + 1, None, axis=axis))], axis)
+
+
+def _checked_kth(kth: int, extent: int) -> int:
     kth = whole(kth, "kth")
     if not -extent <= kth < extent:
         raise ValueError(f"kth={kth} is out of range for an axis of size {extent}")
+    return kth % extent
 
 
 def top_k(

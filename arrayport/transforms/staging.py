@@ -29,6 +29,10 @@ class StagingTracer(Tracer):
         self.dtype = var.dtype
         self.weak = var.weak
 
+    def __repr__(self) -> str:
+        """Show it as JAX shows its own: `~` stands for a weak type."""
+        return f"JitTracer({'~' if self.weak else ''}{aval_of(self)._replace(weak=False)})"
+
 
 class StagingTrace(Trace):
     """Writes a Program; while it is the `staging` trace every operation lands in it."""

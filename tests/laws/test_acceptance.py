@@ -30,7 +30,6 @@ WHOLE = ("bool", "int8", "uint8")
 
 # Where the types differ from JAX's: for which dtypes, and why.
 DEPARTURES: dict[str, tuple[tuple[str, ...], str]] = {
-    "numpy.heaviside": (WHOLE[:2], WEAK),
     **dict.fromkeys(["numpy.power", "numpy.pow", "numpy.gcd", "numpy.lcm"], (("bool",), WEAK)),
     **dict.fromkeys(["nn.log1mexp", "scipy.special.softmax"], (("bool",), COUNTED)),
     "scipy.special.log_softmax": (("bool",), COUNTED),
