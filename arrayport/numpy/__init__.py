@@ -12,6 +12,7 @@ from arrayport.numpy import operators
 from arrayport.numpy.bits import *
 from arrayport.numpy.creation import *
 from arrayport.numpy.cumulations import *
+from arrayport.numpy.divisors import *
 from arrayport.numpy.elementwise import *
 from arrayport.numpy.files import *
 from arrayport.numpy.grids import *

@@ -6,7 +6,6 @@ from math import log as ln
 from math import pi
 from typing import Any
 
-from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, no_out, real_only, strong, whole
@@ -64,7 +63,6 @@ from arrayport.ops.elementwise import div as divide
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.elementwise import shift_left as left_shift
 from arrayport.ops.promotion import (
-    broadcast_together,
     inexact,
     lift,
     promote,
@@ -120,7 +118,6 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
-    "gcd",
     "greater",
     "greater_equal",
     "heaviside",
@@ -128,7 +125,6 @@ __all__ = [
     "i0",
     "imag",
     "invert",
-    "lcm",
     "left_shift",
     "less",
     "less_equal",
@@ -548,50 +544,6 @@ def angle(z: Any, deg: bool = False) -> Array:
         z = convert(z, z.dtype if dtypes.is_inexact(z.dtype) else dtypes.default_float())
     out = atan2(imag(z), real(z))
     return rad2deg(out) if deg else out
-
-
-# ---- whole numbers
-
-
-def gcd(x1: Any, x2: Any) -> Array:
-    """Give the greatest common divisor of integers. Source: ``jax.numpy.gcd``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.gcd(12, 18)
-    Array(6, dtype=int32, weak_type=True)
-    """
-    x, y = _integers(x1, x2, "gcd")
-
-    def step(pair: tuple[Array, Array]) -> tuple[Array, Array]:
-        a, b = pair
-        # Where b is 0 the work is done.
-        rest = ops.rem(a, select(equal(b, 0), full_like(b, 1), b))
-        return select(equal(b, 0), a, b), select(equal(b, 0), b, rest)
-
-    found: Array = while_loop(lambda pair: ops.not_equal(pair[1], 0).any(), step, (abs(x), abs(y)))[
-        0
-    ]
-    return convert(found, x.dtype, x.weak and y.weak)
-
-
-def lcm(x1: Any, x2: Any) -> Array:
-    """Give the least common multiple of integers. Source: ``jax.numpy.lcm``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.lcm(4, 6)
-    Array(12, dtype=int32, weak_type=True)
-    """
-    x, y = _integers(x1, x2, "lcm")
-    divisor = gcd(x, y)
-    safe = select(equal(divisor, 0), full_like(divisor, 1), divisor)
-    return convert(abs(x) * floor_divide(abs(y), safe), x.dtype, x.weak and y.weak)
-
-
-def _integers(x1: Any, x2: Any, name: str) -> list[Array]:
-    x, y = promote(x1, x2)
-    if not dtypes.is_integer(x.dtype):
-        raise TypeError(f"{name} takes integers, not {x.dtype}")
-    return broadcast_together(x, y)
 
 
 # ---- bits
