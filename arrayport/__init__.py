@@ -34,6 +34,7 @@ from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.custom_vjp import custom_vjp
 from arrayport.control.jit import clear_caches, jit
 from arrayport.control.key_reuse import debug_key_reuse
+from arrayport.control.memories import memory_report
 from arrayport.control.policies import checkpoint_policies
 from arrayport.control.scopes import (
     default_device,
@@ -79,6 +80,7 @@ from arrayport.core.config import (
 from arrayport.core.contract import contract
 from arrayport.core.dtypes import float0
 from arrayport.core.explanations import explain
+from arrayport.core.memory import tracking_memory
 from arrayport.core.names import absent
 from arrayport.core.shardings import NamedSharding, Shard
 from arrayport.core.shardings import PartitionSpec as P
@@ -193,6 +195,7 @@ __all__ = [
     "make_array_from_single_device_arrays",
     "make_jaxpr",
     "make_mesh",
+    "memory_report",
     "named_call",
     "named_scope",
     "nn",
@@ -219,6 +222,7 @@ __all__ = [
     "smap",
     "stages",
     "threefry_partitionable",
+    "tracking_memory",
     "transfer_guard",
     "transfer_guard_device_to_device",
     "transfer_guard_device_to_host",

@@ -12,6 +12,7 @@ from arrayport.control.custom_vjp import (
     custom_vjp,
     custom_vjp_primal_tree_values,
 )
+from arrayport.control.linear_calls import linear_call
 from arrayport.core.names import absent
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "custom_vjp_primal_tree_values",
+    "linear_call",
     "zero_from_primal",
 ]
 

@@ -92,9 +92,9 @@ def _show(
 ) -> None:
     if not skip_check and (unused := _Placeholders().unused(fmt, args, kwargs)):
         raise ValueError(
-            f"debug.print was given arguments that its format string does not use, at "
-            f"{user_line()}: {unused}; write {{}} or {{name}} for each, and no f-string, which is "
-            "formatted before the values are there"
+            f"debug.{'log' if logging else 'print'} was given arguments at {user_line()} that its "
+            f"format string does not use: {unused}; write {{}} or {{name}} for each, and no "
+            "f-string, which is formatted before the values are there"
         )
 
     def show(*given: Any, **named: Any) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from arrayport.control.memories import memory_report, pprof
 from arrayport.core import backend as backends
 from arrayport.core import profile
 from arrayport.core.lazy import Lazy
@@ -20,6 +21,8 @@ __all__ = [
     "StepTraceAnnotation",
     "TraceAnnotation",
     "annotate_function",
+    "device_memory_profile",
+    "save_device_memory_profile",
     "start_trace",
     "stop_trace",
     "trace",
@@ -100,6 +103,32 @@ def trace(
         yield
     finally:
         stop_trace()
+
+
+def device_memory_profile(backend: str | None = None) -> bytes:
+    """Give what is in memory as a profile that pprof reads (gzipped protocol buffer).
+
+    Source: `jax.profiler.device_memory_profile`.
+
+    Of JAX's arrays where JAX is the backend ("jax", or by default), else of those of the named
+    platform or of all, with the lines that `tracking_memory` noted.
+
+    >>> device_memory_profile("cpu")[:2] == bytes([0x1F, 0x8B])
+    True
+    """
+    named = backend in backends.entry_points()
+    own = backends.get(backend) if backend and named else backends.ambient()
+    if own.native is not None:
+        return own.native.device_memory_profile(None if named else backend)  # type: ignore[no-any-return]
+    return pprof(memory_report(backend))
+
+
+def save_device_memory_profile(filename: str, backend: str | None = None) -> None:
+    """Write `device_memory_profile` to a file. Source: `jax.profiler.save_device_memory_profile`.
+
+    `go tool pprof -web FILE` shows it.
+    """
+    Path(filename).write_bytes(device_memory_profile(backend))
 
 
 def _natives() -> list[Any]:

@@ -8,7 +8,9 @@ from arrayport.control.jit import Jitted as Wrapped
 from arrayport.control.stages import ArgInfo, Compiled, Lowered, Traced
 from arrayport.core.names import absent
 
-__all__ = ["ArgInfo", "Compiled", "Lowered", "Traced", "Wrapped"]
+CompilerOptions = dict[str, str | bool]  # what JAX's compiler takes; own engines take none
+
+__all__ = ["ArgInfo", "Compiled", "CompilerOptions", "Lowered", "Traced", "Wrapped"]
 
 if not TYPE_CHECKING:
 

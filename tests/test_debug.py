@@ -167,6 +167,8 @@ def test_log(caplog, backend):  # noqa: ARG001 - made on the backend
         ap.jit(lambda x: ap.debug.log("x is {}", x))(2.0)
         ap.effects_barrier()
     assert caplog.messages == ["x is 2.0"]
+    with pytest.raises(ValueError, match=r"debug\.log was given"):
+        ap.debug.log("x", y=1)
 
 
 def test_breakpoint(printed, monkeypatch, backend):  # noqa: ARG001 - made on the backend

@@ -6,6 +6,7 @@ import logging
 import operator
 import pickle
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -302,7 +303,10 @@ def test_scopes_change_nothing(x):
 def test_one_process(capsys):
     assert (ap.process_count(), ap.process_index(), ap.process_indices()) == (1, 0, [0])
     ap.print_environment_info()
-    assert sys.version in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert sys.version in printed
+    for name in ("jax", "cupy", "scipy"):
+        assert (f"{name}: " in printed) == (find_spec(name) is not None)
 
 
 def test_options_refuse_what_they_are_not():

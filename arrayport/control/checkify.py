@@ -27,6 +27,7 @@ from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.flat import Traced, split
 from arrayport.control.jit import jit_p
+from arrayport.control.linear_calls import linear_call_p
 from arrayport.control.loops import while_p
 from arrayport.control.scanning import scan_p
 from arrayport.control.solves import linear_solve_p, root_p
@@ -349,6 +350,7 @@ RULES: Mapping[Primitive, Rule] = {
     custom_jvp_p: _custom,
     custom_vjp_p: _custom,
     custom_vmap_p: _custom,
+    linear_call_p: _custom,
     linear_solve_p: _custom,
     root_p: _custom,
 }

@@ -144,11 +144,12 @@ class custom_jvp(Custom):  # noqa: N801 - JAX's name
             raise AttributeError(
                 f"{self.__name__} is a custom_jvp function without a rule: give it one with defjvp"
             )
-        static, dynamic = self.split(self.bound(args, kwargs))
+        given = self.bound(args, kwargs)
+        static, dynamic = self.split(given)
         _, engine = route(tree_leaves(dynamic))
         if engine is not None:
             return engine.custom_jvp_call(
-                self.fun, self.jvp, self.nondiff, self.symbolic_zeros, self.bound(args, kwargs)
+                self.fun, self.jvp, self.nondiff, self.symbolic_zeros, given
             )
         leaves, tree = flatten(dynamic, f"an argument of {self.__name__}")
         if plain(leaves):

@@ -184,14 +184,14 @@ class custom_vjp(Custom):  # noqa: N801 - JAX's name
             raise AttributeError(
                 f"{self.__name__} is a custom_vjp function without a rule: give it one with defvjp"
             )
-        static, dynamic = self.split(self.bound(args, kwargs))
+        given = self.bound(args, kwargs)
+        static, dynamic = self.split(given)
         _, engine = route(tree_leaves(dynamic))
         if engine is not None:
             options = {
                 "symbolic_zeros": self.symbolic_zeros,
                 "optimize_remat": self.optimize_remat,
             }
-            given = self.bound(args, kwargs)
             return engine.custom_vjp_call(
                 self.fun, self.fwd, self.bwd, self.nondiff, given, **options
             )

@@ -14,7 +14,7 @@ from arrayport.control import stages
 from arrayport.control.explaining import Signature, explain, noting
 from arrayport.control.flat import Traced as Staged
 from arrayport.control.flat import flatten
-from arrayport.core import leaks, lines, profile
+from arrayport.core import leaks, lines, memory, profile
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
 from arrayport.core.config import TRACED, config, jit_disabled, traced_options, x64
@@ -412,6 +412,7 @@ def _forget_fast() -> None:
 for option in (*TRACED, "debug_nans", "debug_infs", "no_execution"):
     config.listen(option, _forget_fast)
 profile.listeners.append(_forget_fast)
+memory.listeners.append(_forget_fast)
 
 
 def _first_class(x: Any) -> type:

@@ -185,7 +185,8 @@ def print_environment_info(return_string: bool = False) -> str | None:
     """
     libraries = [name for name in ("jax", "jaxlib", "cupy", "scipy") if find_spec(name)]
     lines = [f"arrayport: {metadata.version('arrayport')}", f"numpy: {np.__version__}"]
-    lines += [f"{name}: {metadata.version(name)}" for name in libraries if name != "cupy"]
+    packages = metadata.packages_distributions()  # CuPy's are called after the CUDA they need
+    lines += [f"{name}: {metadata.version(packages[name][0])}" for name in libraries]
     lines.append(f"python: {sys.version}")
     lines += [f"device: {d}" for b in backends.loaded() for d in b.devices()]
     lines += [f"process_count: {process_count()}", f"platform: {platform_of.uname()}"]

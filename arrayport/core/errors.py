@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 # Whose frames are not the user's.
 _HOUSE = ("arrayport", "arrayport_backends", "arrayport_conformance", "jax", "jaxlib")
@@ -89,10 +90,14 @@ def user_frame() -> FrameType | None:
     """Give the innermost frame outside arrayport and JAX, None if there is none."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to one's caller
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE:
+        if _is_user(frame):
             return frame
         frame = frame.f_back
     return None
+
+
+def _is_user(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] not in _HOUSE
 
 
 def user_line() -> str:
@@ -122,7 +127,34 @@ def replaying(line: str) -> Iterator[None]:
         _replayed.reset(token)
 
 
+class Place(NamedTuple):
+    """A line of a function in a file."""
+
+    file: str
+    line: int
+    function: str
+
+
+def place_line(place: Place) -> str:
+    """Give `file:line (function)` of a place."""
+    return f"{Path(place.file).name}:{place.line} (in {place.function})"
+
+
 def frame_line(frame: FrameType) -> str:
     """Give `file:line (function)` of a frame."""
-    code = frame.f_code
-    return f"{Path(code.co_filename).name}:{frame.f_lineno} (in {code.co_name})"
+    return place_line(_place(frame))
+
+
+def _place(frame: FrameType) -> Place:
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def user_places() -> tuple[Place, ...]:
+    """Give the places of all frames outside arrayport and JAX, the innermost first."""
+    found = []
+    frame = user_frame()
+    while frame is not None:
+        if _is_user(frame):
+            found.append(_place(frame))
+        frame = frame.f_back
+    return tuple(found)

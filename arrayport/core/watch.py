@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core import lines, profile
+from arrayport.core import lines, memory, profile
 from arrayport.core.array import Array, home
 from arrayport.core.config import config
 from arrayport.core.dtypes import is_inexact
@@ -29,7 +29,7 @@ def watching() -> bool:
 
 def inspecting() -> bool:
     """Whether each operation is looked at or recorded, so that no call may go past that."""
-    others = bool(config.no_execution or config.debug_key_reuse)
+    others = bool(memory.on or config.no_execution or config.debug_key_reuse)
     return watching() or profile.recording is not None or others
 
 
@@ -63,6 +63,7 @@ for option in (
 ):
     config.listen(option, _switch)
 profile.listeners.append(_switch)
+memory.listeners.append(_switch)
 
 
 def _process(prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
@@ -78,6 +79,10 @@ def _process(prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> 
     out = EvalTrace.process(EVAL, prim, args, params)
     if profile.recording is not None:
         profile.recording.add(prim.name, "operation", start)
+    if memory.on:
+        for o in out if prim.many else (out,):
+            if isinstance(o, Array):
+                memory.note(o.raw, prim.name)
     if not watching():
         return out
     found = next((f for o in (out if prim.many else (out,)) if (f := fault(o))), "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core import dtypes
+from arrayport.core import dtypes, memory
 from arrayport.core.array import Array, Aval
 from arrayport.core.config import rank_promotion
 from arrayport.core.errors import user_line
@@ -57,7 +57,10 @@ def from_host(host: np.ndarray[Any, Any], home: backends.Backend | None = None) 
     dtype = dtypes.canonicalize(host.dtype)
     backend = home or backends.ambient()
     transfer("host_to_device", backend, Aval(host.shape, dtype))
-    return Array(backend.asarray(host if host.dtype == dtype else host.astype(dtype)))
+    raw = backend.asarray(host if host.dtype == dtype else host.astype(dtype))
+    if memory.on:
+        memory.note(raw, "asarray")
+    return Array(raw)
 
 
 def home_of(*xs: Any) -> backends.Backend | None:

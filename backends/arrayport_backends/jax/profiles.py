@@ -16,6 +16,7 @@ named_scope = theirs.named_scope
 start_trace = theirs.profiler.start_trace
 stop_trace = theirs.profiler.stop_trace
 ensure_compile_time_eval = theirs.ensure_compile_time_eval
+device_memory_profile = theirs.profiler.device_memory_profile
 
 
 def default_device(device: Device) -> Any:

@@ -14,6 +14,7 @@ from arrayport.control.custom_batching import custom_vmap_p
 from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.jit import jit_p
+from arrayport.control.linear_calls import linear_call_p
 from arrayport.control.loops import while_p
 from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
@@ -64,6 +65,7 @@ ROWS: Mapping[Primitive, Callable[..., Any]] = {
     checkpoint_p: lambda *xs, program, policy: run(program, xs),  # noqa: ARG005
     name_p: checkpoint_name,
     custom_jvp_p: lambda *xs, fun, **_rules: run(fun, xs),
+    linear_call_p: lambda *xs, fun, **_rules: run(fun, xs),
     custom_vjp_p: lambda *xs, fun, **_rules: run(fun, xs),
     custom_vmap_p: lambda *xs, program, **_rule: run(program, xs),
     linear_solve_p: lambda *xs, solve, **_rules: run(solve, xs),

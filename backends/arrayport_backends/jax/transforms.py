@@ -479,6 +479,21 @@ def custom_vmap_call(fun: Function, rule: Function, args: Sequence[Any]) -> Any:
     return seen.wrap(function(*raws))
 
 
+@translating
+def linear_call(
+    fun: Function, fun_transpose: Function, residual_args: Any, linear_args: Any
+) -> Any:
+    """Call a linear function with its own transpose, as `jax` does."""
+    (residuals, fixed), (xs, kinds) = unwrap(residual_args), unwrap(linear_args)
+    seen = Seen(fun, fixed + kinds)
+
+    def transposed(residuals: Any, ct: Any) -> Any:
+        given = rewrap(residuals, fixed), seen.wrap(ct)
+        return unwrap(call(fun_transpose, given, {}))[0]
+
+    return seen.wrap(custom_derivatives.linear_call(seen, transposed, residuals, xs))
+
+
 def custom_gradient(fun: Function) -> Function:
     """Make a function whose gradient it gives itself, as `jax.custom_gradient` does."""
 

@@ -11,6 +11,7 @@ from arrayport.control.custom_batching import custom_vmap_p
 from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
 from arrayport.control.jit import jit_p
+from arrayport.control.linear_calls import linear_call_p
 from arrayport.control.loops import while_p
 from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
@@ -109,6 +110,7 @@ ROWS: Rows = {
     scan_p: Kernel(scan, moves=True),
     custom_jvp_p: Kernel(run_custom, moves=True),
     custom_vjp_p: Kernel(run_custom, moves=True),
+    linear_call_p: Kernel(run_custom, moves=True),
     linear_solve_p: Kernel(solve, moves=True),
     root_p: Kernel(solve, moves=True),
 }
