@@ -21,13 +21,12 @@ from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.executor import Compiled, Executor
-from arrayport_backends.numpy import llvm
-from arrayport_backends.numpy.codegen.entry import Entry, builtin
+from arrayport_backends.numpy import llvm, objects
+from arrayport_backends.numpy.codegen.entry import Entry, Layout, builtin
 from arrayport_backends.numpy.codegen.loops import HOLDERS
 from arrayport_backends.numpy.codegen.segments import Translation, Unit, code_of
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
-from arrayport_backends.numpy.objects import assembled
 from arrayport_backends.numpy.workers import SHARE, share
 
 # A Program is compiled when its runs so far have cost a part of what compiling it will: who jits
@@ -55,8 +54,11 @@ class NumpyExecutor(Executor):
 
     def plan(self, program: Program) -> None:
         super().plan(program)
-        price = self.price(program) if llvm.available() else 0
-        if price:
+        if not llvm.available():
+            return
+        if objects.known(self.program):
+            self.warm = 0
+        elif price := self.price(program):
             self.warm = int(PATIENCE * COMPILING * (1 + INSTRUCTION * self.size(program)) / price)
 
     def price(self, program: Program) -> float:
@@ -133,14 +135,51 @@ def groups(program: Program, executor: NumpyExecutor) -> tuple[list[Group], Code
 
 def compiled(program: Program, executor: NumpyExecutor) -> Program:
     """The Program with its nests and loops as compiled equations."""
-    made: list[Eqn] = []
+    atoms = list(
+        dict.fromkeys([*program.ins, *[a for e in program.eqns for a in (*e.ins, *e.outs)]])
+    )
+    parts = objects.kept(program, lambda: made(program, atoms, executor))
+    eqns = [
+        program.eqns[part] if isinstance(part, int) else equation(*part, atoms) for part in parts
+    ]
+    return Program(program.ins, eqns, program.outs)
+
+
+def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> list[Any]:
+    """What becomes of a Program: numbers of its equations, and what makes an `equation` each."""
+    equations = {id(eqn): i for i, eqn in enumerate(program.eqns)}
+    numbers = {a: i for i, a in enumerate(atoms)}
     found, code = groups(program, executor)
+    parts: list[Any] = []
     for group in found:
-        if group.native:
-            made.append(segment_equation(group, code, translation(executor)))
-        else:
-            made += [u for u in group.units if isinstance(u, Eqn)]
-    return Program(program.ins, made, program.outs)
+        if not group.native:
+            parts += [equations[id(u)] for u in group.units]
+            continue
+        t = translation(executor)
+        segment = t.segment(group.units, code, group.wanted)
+        Entry(t.module, segment)
+        ins, outs = ([numbers[a] for a in atoms] for atoms in (segment.reads, segment.stores))
+        machine_code = llvm.assemble(str(t.module))
+        shares = SHARE in t.module.globals
+        parts.append((named(group, code), machine_code, ins, outs, segment.scratch, shares))
+    return parts
+
+
+def equation(
+    name: str,
+    machine_code: bytes,
+    ins: Sequence[int],
+    outs: Sequence[int],
+    scratch: int,
+    shares: bool,
+    atoms: Sequence[Atom],
+) -> Eqn:
+    """An equation that runs machine code on atoms of these numbers."""
+    known = {SHARE: share()} if shares else {}
+    library = llvm.load(machine_code, ("entry", "segment", "table"), known)
+    reads, stores = ([atoms[i] for i in numbers] for numbers in (ins, outs))
+    run = builtin(library, Layout(stores, scratch), [a.dtype for a in reads])
+    return Eqn(Compiled(run, name), tuple(reads), {}, tuple(stores))  # type: ignore[arg-type]
 
 
 def translation(executor: NumpyExecutor) -> Translation:
@@ -148,21 +187,14 @@ def translation(executor: NumpyExecutor) -> Translation:
     return Translation(ir.Module(), executor.language, HOLDERS, executor.prepare)
 
 
-def segment_equation(group: Group, code: Code, t: Translation) -> Eqn:
-    """An equation that runs units as one function."""
-    segment = t.segment(group.units, code, group.wanted)
-    entry = Entry(t.module, segment)
-    known = {SHARE: share()} if SHARE in t.module.globals else {}
-    library = llvm.load(assembled(str(t.module)), ("entry", "segment", "table"), known)
-    run = builtin(library, entry, [a.dtype for a in segment.reads])
+def named(group: Group, code: Code) -> str:
+    """A name for what units compute."""
     eqns = [
         eqn
         for u in group.units
         for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))
     ]
-    names = dict.fromkeys(eqn.prim.name for eqn in eqns if eqn is not None)
-    made = Compiled(run, "_".join([*names, "fusion"]))
-    return Eqn(made, tuple(segment.reads), {}, tuple(segment.stores))  # type: ignore[arg-type]
+    return "_".join([*dict.fromkeys(eqn.prim.name for eqn in eqns if eqn is not None), "fusion"])
 
 
 def text(program: Program, backend: ArrayBackend, dialect: str) -> str:

@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import marshal
 import os
 import stat
+import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from arrayport_backends.ndarray import mathematics
+import numpy as np
+
+from arrayport import passes
+from arrayport.core.program import Program
+from arrayport_backends import ndarray
 from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy.signatures import signature
 
 DIGEST = sha256().digest_size
 
@@ -29,22 +38,39 @@ if "compile" in os.environ.get("ARRAYPORT_LOG", "").split(","):
     log.setLevel(logging.INFO)
 
 
-def assembled(text: str) -> bytes:
-    """Give the machine code of a module's text, from disk if it is there."""
+def kept(program: Program, make: Callable[[], list[Any]]) -> list[Any]:
+    """Give what a Program was compiled to, from disk if it is there; `make` compiles it."""
     start = time.perf_counter()
-    folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
-    file = folder / f"{key(text)}.o" if folder else None
-    code = read(file) if file else None
-    known = code is not None
-    if code is None:
-        code = llvm.assemble(text)
+    file = place(program)
+    parts = read(file) if file else None
+    known = parts is not None
+    if parts is None:
+        parts = make()
         if file:
-            write(file, code)
-    seconds = time.perf_counter() - start
+            write(file, parts)
     if log.isEnabledFor(logging.INFO):
+        seconds = time.perf_counter() - start
         how = "read from the cache" if known else "compiled"
-        log.info("%s %d bytes of code in %.1f ms", how, len(code), seconds * 1e3)
-    return code
+        log.info("%s %d equations in %.1f ms", how, len(program.eqns), seconds * 1e3)
+    return parts
+
+
+def known(program: Program) -> bool:
+    """Whether what a Program is compiled to is on disk."""
+    file = place(program)
+    return file is not None and file.exists()
+
+
+def place(program: Program) -> Path | None:
+    """Where what a Program is compiled to is kept, if it is.
+
+    It depends on the Program, on the compiler, and on the processor.
+    """
+    folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
+    written = signature(program) if folder else None
+    if folder is None or written is None:
+        return None
+    return folder / f"{sha256(surroundings() + written).hexdigest()}.o"
 
 
 @cache
@@ -69,39 +95,41 @@ def directory(name: str) -> Path | None:
     return folder
 
 
-def key(text: str) -> str:
-    """Give a name for the code: it depends on the text, on the compiler, and on the processor."""
-    return sha256(surroundings() + text.encode()).hexdigest()
-
-
 @cache
 def surroundings() -> bytes:
-    """What else the code depends on."""
+    """What else the code depends on: it names fields of Python's objects, too."""
     host = llvm.machine()
-    # A slow path is only named in the text that is the key: it comes from the scalar functions.
-    sources = [Path(llvm.__file__), *sorted(Path(mathematics.__file__).parents[1].rglob("*.py"))]
-    parts = [repr(llvm.binding.llvm_version_info), host.triple, llvm.binding.get_host_cpu_name()]
-    parts.append(llvm.binding.get_host_cpu_features().flatten())
+    rooms = [
+        Path(ndarray.__file__).parent,
+        Path(llvm.__file__).parent,
+        Path(passes.__file__).parent,
+    ]
+    sources = [file for room in rooms for file in sorted(room.rglob("*.py"))]
+    parts = [sys.version, np.__version__, repr(llvm.binding.llvm_version_info), host.triple]
+    parts += [llvm.binding.get_host_cpu_name(), llvm.binding.get_host_cpu_features().flatten()]
     return sha256("\n".join(parts).encode() + b"".join(p.read_bytes() for p in sources)).digest()
 
 
-def read(file: Path) -> bytes | None:
-    """Read code; None if there is none, or not all of it."""
+def read(file: Path) -> list[Any] | None:
+    """Read what was kept; None if there is none, or not all of it."""
     try:
         data = file.read_bytes()
     except OSError:
         return None
-    code = data[DIGEST:]
-    return code if data[:DIGEST] == sha256(code).digest() else None
+    parts = data[DIGEST:]
+    if data[:DIGEST] != sha256(parts).digest():
+        return None
+    return marshal.loads(parts)  # type: ignore[no-any-return]  # noqa: S302 - it is trusted as code
 
 
-def write(file: Path, code: bytes) -> None:
-    """Keep code; a disk that is full is no reason to fail."""
+def write(file: Path, parts: list[Any]) -> None:
+    """Keep it; a disk that is full is no reason to fail."""
+    data = marshal.dumps(parts)
     with contextlib.suppress(OSError):
         handle, aside = tempfile.mkstemp(dir=file.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(sha256(code).digest() + code)
+                stream.write(sha256(data).digest() + data)
             Path(aside).replace(file)
         finally:
             Path(aside).unlink(missing_ok=True)

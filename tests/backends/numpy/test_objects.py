@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from arrayport_backends.numpy import llvm, objects
+from arrayport_backends.numpy import compiler, llvm, objects
+from arrayport_backends.numpy.signatures import signature
 
 import arrayport as ap
 import arrayport.numpy as anp
@@ -45,6 +49,70 @@ def test_code_is_kept(folder, compilations):
     assert len(compilations) == 2
     assert len(list(folder.iterdir())) == 2
     assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_kept_is_found_without_emitting_code(folder, compilations, monkeypatch):
+    assert answer() == 200
+    monkeypatch.setattr(compiler, "COMPILING", 1e15)  # so that it would be interpreted
+    monkeypatch.setattr(compiler, "fuse", None)
+    assert answer() == 200
+    assert len(compilations) == len(list(folder.iterdir())) == 1
+
+
+PROGRAM = """
+import arrayport as ap, arrayport.numpy as anp
+from arrayport_backends.numpy.signatures import signature
+
+def f(x, n):
+    y, _ = ap.lax.scan(lambda c, _: (anp.sin(c) * 2.5 + n, None), x, None, length=3)
+    return ap.lax.cond(n > 1, lambda y: anp.sum(y[::2]), lambda y: anp.max(y), y)
+
+print(hash("a"), signature(ap.jit(f).trace(anp.ones((3, 4)), 2).program).hex())
+"""
+
+
+def test_signatures_are_the_same_in_every_process():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for seed in ("1", "2")
+    ]
+    assert outputs[0][0] != outputs[1][0]
+    assert outputs[0][1] == outputs[1][1]
+
+
+DIFFERENT = {
+    "program": (lambda x: x * 2.0, anp.float32),
+    "number": (lambda x: x * 3.0, anp.float32),
+    "dtype": (lambda x: x * 2.0, anp.float16),
+    "zero": (lambda x: x * 0.0, anp.float32),
+    "negative zero": (lambda x: x * -0.0, anp.float32),
+    "array": (lambda x: x * np.arange(3, dtype="float32"), anp.float32),
+    "other array": (lambda x: x * np.arange(1, 4, dtype="float32"), anp.float32),
+    "outputs": (lambda x: (x * 2.0, x), anp.float32),
+    "order": (lambda x: (x, x * 2.0), anp.float32),
+    "parameter": (lambda x: anp.sum(x, 0), anp.float32),
+    "another parameter": (lambda x: anp.sum(x, 0, keepdims=True), anp.float32),
+    "which operand": (lambda x: x[0] - x[1], anp.float32),
+    "the other operand": (lambda x: x[1] - x[0], anp.float32),
+}
+
+
+def test_signatures_tell_programs_apart():
+    found = {signature(ap.jit(f).trace(anp.ones(3, d)).program) for f, d in DIFFERENT.values()}
+    assert len(found) == len(DIFFERENT)
+    assert None not in found
+
+
+def test_a_program_that_calls_python_is_not_kept(folder):
+    f = ap.jit(lambda x: ap.pure_callback(np.sin, x, x + 1) * 2)
+    np.testing.assert_allclose(f(anp.ones(4)), 2 * np.sin(2), rtol=1e-6)
+    assert not folder.exists() or not list(folder.iterdir())
 
 
 DAMAGES = {

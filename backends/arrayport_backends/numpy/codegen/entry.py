@@ -42,6 +42,16 @@ PYTHON = (
 )
 
 
+class Layout:
+    """The arrays that a segment stores, scratch among them, and which of them it is given."""
+
+    def __init__(self, stores: Sequence[Atom], scratch: int) -> None:
+        self.scratch = [Var((scratch,), dtypes.uint8)] if scratch else []
+        self.stored = [*stores, *self.scratch]
+        self.large = [v for v in self.stored if nbytes(v) >= LARGE]
+        self.dtypes = list(dict.fromkeys(v.dtype for v in self.stored if v not in self.large))
+
+
 class Entry:
     """Emits the function `(arrays read..., large arrays to be stored...) -> list of arrays stored`.
 
@@ -51,13 +61,10 @@ class Entry:
 
     def __init__(self, module: Any, segment: Part) -> None:
         ins, outs, long = segment.reads, segment.stores, segment.cost > LONG
-        scratch = [Var((segment.scratch,), dtypes.uint8)] if segment.scratch else []
-        self.stored = [*outs, *scratch]
-        self.large = [v for v in self.stored if nbytes(v) >= LARGE]
-        self.dtypes = list(dict.fromkeys(v.dtype for v in self.stored if v not in self.large))
+        layout = self.layout = Layout(outs, segment.scratch)
         self.pointer, self.word = ir.PointerType(), ir.IntType(64)
         self.int = ir.IntType(32)
-        size = len(PYTHON) + 2 + len(self.dtypes)
+        size = len(PYTHON) + 2 + len(layout.dtypes)
         self.table = ir.GlobalVariable(module, ir.ArrayType(self.word, size), "table")
         self.table.initializer = ir.Constant(self.table.value_type, [0] * size)
         kind = ir.FunctionType(self.pointer, [self.pointer, self.pointer, self.word])
@@ -68,15 +75,15 @@ class Entry:
         b = self.b = ir.IRBuilder(block("entry"))
         me, args, count = self.function.args
         slow, fast, failed = block("slow"), block("fast"), block("failed")
-        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins) + len(self.large))]
+        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins) + len(layout.large))]
         for array in given[: len(ins)]:
             self.check(array, slow)
         b.branch(fast)
         b.position_at_end(slow)
         b.ret(self.call("PyObject_Vectorcall", self.pointer, [me, args, count, self.pointer(None)]))
         b.position_at_end(fast)
-        large = dict(zip(self.large, given[len(ins) :], strict=True))
-        made = [large.get(v) or self.empty(v, failed) for v in self.stored]
+        large = dict(zip(layout.large, given[len(ins) :], strict=True))
+        made = [large.get(v) or self.empty(v, failed) for v in layout.stored]
         found = self.call("PyList_New", self.pointer, [self.word(len(outs))])
         self.unless_null(found, failed)
         for i, (v, array) in enumerate(zip(outs, made, strict=False)):
@@ -88,7 +95,7 @@ class Entry:
         b.call(segment.function, pointers)
         if long:
             self.call("PyEval_RestoreThread", ir.VoidType(), [state])
-        for v in scratch:
+        for v in layout.scratch:
             if v not in large:
                 self.call("Py_DecRef", ir.VoidType(), [made[-1]])
         b.ret(found)
@@ -136,7 +143,9 @@ class Entry:
         dims = room(b, self.word, max(len(v.shape), 1))
         for i, n in enumerate(v.shape):
             b.store(self.word(n), b.gep(dims, [self.word(i)], source_etype=self.word))
-        dtype = b.inttoptr(self.known(len(PYTHON) + 2 + self.dtypes.index(v.dtype)), self.pointer)
+        dtype = b.inttoptr(
+            self.known(len(PYTHON) + 2 + self.layout.dtypes.index(v.dtype)), self.pointer
+        )
         self.call("Py_IncRef", ir.VoidType(), [dtype])
         args = [self.int(len(v.shape)), dims, dtype, self.int(0)]
         made = self.call("PyArray_Empty", self.pointer, args)
@@ -171,12 +180,12 @@ def array_functions() -> Any:
 class Slow:
     """What surrounds an entry: it brings arrays into the form that its code reads."""
 
-    def __init__(self, library: Library, entry: Entry, ins: Sequence[DType]) -> None:
+    def __init__(self, library: Library, layout: Layout, ins: Sequence[DType]) -> None:
         self.library = library
-        self.kinds = entry.dtypes
+        self.kinds = layout.dtypes
         self.ins = ins
-        self.stored = [(v.shape, v.dtype) for v in entry.stored]
-        self.large = [(v.shape, v.dtype) for v in entry.large]
+        self.stored = [(v.shape, v.dtype) for v in layout.stored]
+        self.large = [(v.shape, v.dtype) for v in layout.large]
         self.run: Callable[..., list[Any]]
 
     def __call__(self, *raws: Any) -> list[Any]:
@@ -195,9 +204,9 @@ class Slow:
         kind(self.library.address("segment"))(*pointers)
 
 
-def builtin(library: Library, entry: Entry, ins: Sequence[DType]) -> Callable[..., list[Any]]:
+def builtin(library: Library, layout: Layout, ins: Sequence[DType]) -> Callable[..., list[Any]]:
     """The entry of a loaded module as a function of what it reads."""
-    kinds = entry.dtypes
+    kinds = layout.dtypes
     values = [*map(address, PYTHON), array_functions()[EMPTY], id(np.ndarray), *map(id, kinds)]
     table = (ctypes.c_int64 * len(values)).from_address(library.address("table"))
     table[:] = values
@@ -206,6 +215,6 @@ def builtin(library: Library, entry: Entry, ins: Sequence[DType]) -> Callable[..
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    slow = Slow(library, entry, ins)
+    slow = Slow(library, layout, ins)
     slow.run = make(ctypes.addressof(method), slow, None)
     return slow.pooled if slow.large else slow.run
