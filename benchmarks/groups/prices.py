@@ -16,7 +16,8 @@ SIZE, THOUSAND = 16_000, 1_000
 PARAMS = {"integer_pow": {"n": 3}}
 # Moving elements has no price of its own: it is the memory's.
 MOVES = frozenset({"convert_element_type", "full", "stop_gradient"})
-FLOATS, INTEGERS = np.linspace(0.1, 0.99, SIZE), np.arange(1, SIZE + 1)
+FLOATS = np.random.default_rng(0).uniform(0.01, 0.99, SIZE)
+INTEGERS = np.arange(1, SIZE + 1)
 
 
 def rows() -> list[Row]:

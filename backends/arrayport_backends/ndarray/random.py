@@ -286,6 +286,6 @@ ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u", price=18.0),
     random_wrap_p: Kernel(random_wrap, view=True, moves=True),
     random_unwrap_p: Kernel(random_unwrap, view=True, moves=True),
-    fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=16),
-    quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f", price=27),
+    fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=35),
+    quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f", price=30),
 }

@@ -72,9 +72,9 @@ def logit(lib: Lib, x: Raw) -> Raw:
 
 
 ROWS: Rows = {
-    ops.erf_p: special("erf", errors.erf, price=4),
-    ops.erfc_p: special("erfc", errors.erfc, price=5),
-    ops.erf_inv_p: odd("erfinv", errors.erf_inv, price=13),
+    ops.erf_p: special("erf", errors.erf, price=12),
+    ops.erfc_p: special("erfc", errors.erfc, price=12),
+    ops.erf_inv_p: odd("erfinv", errors.erf_inv, price=18),
     ops.erfc_inv_p: special("erfcinv"),
     ops.erfcx_p: special("erfcx"),
     ops.dawsn_p: special("dawsn"),
@@ -82,8 +82,8 @@ ROWS: Rows = {
     ops.ndtri_p: special("ndtri"),
     ops.log_ndtr_p: special("log_ndtr"),
     ops.owens_t_p: special("owens_t"),
-    ops.lgamma_p: Kernel(lgamma, scalar=gammas.lgamma, price=15),
-    ops.digamma_p: special("digamma", gammas.digamma, price=9),
+    ops.lgamma_p: Kernel(lgamma, scalar=gammas.lgamma, price=20),
+    ops.digamma_p: special("digamma", gammas.digamma, price=12),
     ops.polygamma_p: Kernel(polygamma),
     ops.zeta_p: special("zeta"),
     ops.gamma_p: special("gamma"),
@@ -111,8 +111,8 @@ ROWS: Rows = {
     ops.bessel_j_p: Kernel(bessel_j),
     ops.hyp1f1_p: special("hyp1f1"),
     ops.hyp2f1_p: special("hyp2f1"),
-    ops.entr_p: special("entr", logarithms.entropy, price=6.5),
+    ops.entr_p: special("entr", logarithms.entropy, price=8),
     ops.logit_p: Kernel(logit),
-    ops.xlogy_p: special("xlogy", logarithms.xlogy, price=6.5),
-    ops.xlog1py_p: special("xlog1py", logarithms.xlog1py, price=6.5),
+    ops.xlogy_p: special("xlogy", logarithms.xlogy, price=10),
+    ops.xlog1py_p: special("xlog1py", logarithms.xlog1py, price=13),
 }

@@ -29,10 +29,10 @@ from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.workers import SHARE, share
 
-# A Program is compiled when its runs so far have cost a part of what compiling it will: who jits
+# A Program is compiled when its runs so far have cost this part of what compiling it will: who jits
 # a function means to call it often. Both are estimates, in nanoseconds, and no clock is read, so
 # that the same script always gives the same digits.
-PATIENCE = 0.25
+PATIENCE = 0.1
 CALL = 1_000  # of an interpreted equation
 COMPILING = 10_000_000
 INSTRUCTION = 0.02  # of that
@@ -140,7 +140,7 @@ def compiled(program: Program, executor: NumpyExecutor) -> Program:
     )
     parts = objects.kept(program, lambda: made(program, atoms, executor))
     eqns = [
-        program.eqns[part] if isinstance(part, int) else equation(*part, atoms) for part in parts
+        program.eqns[part] if isinstance(part, int) else equation(atoms, *part) for part in parts
     ]
     return Program(program.ins, eqns, program.outs)
 
@@ -166,13 +166,13 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
 
 
 def equation(
+    atoms: Sequence[Atom],
     name: str,
     machine_code: bytes,
     ins: Sequence[int],
     outs: Sequence[int],
     scratch: int,
     shares: bool,
-    atoms: Sequence[Atom],
 ) -> Eqn:
     """An equation that runs machine code on atoms of these numbers."""
     known = {SHARE: share()} if shares else {}
