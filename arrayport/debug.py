@@ -12,8 +12,21 @@ from arrayport.core.array import Array
 from arrayport.core.errors import user_frame, user_line
 from arrayport.core.lazy import Lazy
 from arrayport.core.names import absent
+from arrayport.parallel.pictures import (
+    inspect_array_sharding,
+    visualize_array_sharding,
+    visualize_sharding,
+)
 
-__all__ = ["breakpoint", "callback", "log", "print"]
+__all__ = [
+    "breakpoint",
+    "callback",
+    "inspect_array_sharding",
+    "log",
+    "print",
+    "visualize_array_sharding",
+    "visualize_sharding",
+]
 
 Effect = Callable[..., None]
 code, logs = Lazy("code"), Lazy("logging")

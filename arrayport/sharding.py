@@ -20,7 +20,7 @@ from arrayport.parallel.meshes import (
     use_abstract_mesh,
     use_mesh,
 )
-from arrayport.parallel.placement import reshard
+from arrayport.parallel.placement import make_single_device_sharding, reshard
 
 __all__ = [
     "AbstractMesh",
@@ -33,6 +33,7 @@ __all__ = [
     "SingleDeviceSharding",
     "get_abstract_mesh",
     "get_mesh",
+    "make_single_device_sharding",
     "reshard",
     "set_mesh",
     "use_abstract_mesh",

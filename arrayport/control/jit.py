@@ -37,6 +37,7 @@ from arrayport.transforms.derived import (
 )
 from arrayport.transforms.engines import route
 from arrayport.transforms.inspection import ShapeDtypeStruct
+from arrayport.transforms.varying import told
 
 # ---- the primitive
 
@@ -210,7 +211,7 @@ class Jitted:
 
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
         """Call by the cache of structures, types and static values; trace if it has nothing."""
-        if config.disable_jit:
+        if config.disable_jit or (named_axes.get() and told()):
             return self.fun(*args, **kwargs)
         statics, dynamic = self.split(args, kwargs)
         backend, engine = route(tree_leaves(dynamic))

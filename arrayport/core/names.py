@@ -261,6 +261,7 @@ NAMES: dict[str, str] = {
 
 _OF_XLA = "it is of XLA's own profiles; `profiler.trace` writes what Perfetto opens"
 _OF_JAX = "it is one of JAX's own primitives; `arrayport.explain` shows arrayport's"
+_OF_TYPES = "it is of types with shardings, which are JAX's: specs and meshes divide arrays here"
 
 # Names of JAX's that are not here on purpose.
 REASONS: dict[str, str] = {
@@ -286,7 +287,14 @@ REASONS: dict[str, str] = {
     "profiler.register_subprocess": _OF_XLA,
     "profiler.start_server": "XLA's runtime serves profiles; `profiler.trace` writes them here",
     "profiler.stop_server": "XLA's runtime serves profiles; `profiler.trace` writes them here",
+    "lax.psum_scatter_start": "it starts what XLA finishes later: use lax.psum_scatter",
     "random.random_gamma_p": _OF_JAX,
+    "sharding.AbstractDevice": _OF_TYPES,
+    "sharding.ManualAxisType": _OF_TYPES,
+    "sharding.UnreducedKind": _OF_TYPES,
+    "sharding.auto_axes": _OF_TYPES,
+    "sharding.explicit_axes": _OF_TYPES,
+    "sharding.no_collectives": "it binds XLA's partitioner, which alone adds collectives",
     "tree_util.default_registry": "the registry is functions here: register_pytree_node and others",
 }
 

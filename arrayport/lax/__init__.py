@@ -95,6 +95,7 @@ from arrayport.parallel.collectives import all_to_all as all_to_all
 from arrayport.parallel.collectives import axis_index as axis_index
 from arrayport.parallel.collectives import axis_size as axis_size
 from arrayport.parallel.collectives import pbroadcast as pbroadcast
+from arrayport.parallel.collectives import pcast as pcast
 from arrayport.parallel.collectives import pmax as pmax
 from arrayport.parallel.collectives import pmean as pmean
 from arrayport.parallel.collectives import pmin as pmin
@@ -104,6 +105,7 @@ from arrayport.parallel.collectives import psum as psum
 from arrayport.parallel.collectives import psum_scatter as psum_scatter
 from arrayport.parallel.collectives import pswapaxes as pswapaxes
 from arrayport.parallel.placement import with_sharding_constraint as with_sharding_constraint
+from arrayport.parallel.ragged import ragged_all_to_all as ragged_all_to_all
 
 if not TYPE_CHECKING:
 

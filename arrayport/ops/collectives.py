@@ -90,6 +90,40 @@ psum_p: Collective = _reduction(
 pmax_p: Collective = _reduction("pmax", reduce_max, jvp=_extreme_jvp)
 pmin_p: Collective = _reduction("pmin", reduce_min, jvp=_extreme_jvp)
 
+# ---- equal or not along the axis, where derivatives ask for it (transforms/varying.py)
+
+
+def _passing(name: str, across: Across, transpose: Callable[..., Array]) -> Collective:
+    """Make a collective that changes at most where a value counts as equal for all examples."""
+    prim: Collective = Collective(
+        name,
+        _same,
+        lambda _size, xs, dims, /, **params: (prim.bind(xs[0], **params), dims[0]),
+        across=across,
+        transposes=(transpose,),
+    )
+    return prim
+
+
+# A value that is equal for all becomes one of each example's own, and the sum one for all: then
+# the cotangent of the one is the other.
+pcast_p: Collective = _passing(
+    "pcast", lambda _size, x: (x, True), lambda g, _x, axes: psum_invariant_p.bind(g, axes=axes)
+)
+psum_invariant_p: Collective = _passing(
+    "psum_invariant",
+    lambda _size, x: (reduce_sum(x, (0,)), False),
+    lambda g, _x, axes: pcast_p.bind(g, axes=axes),
+)
+# Each example's own already, only kept once: hold it apart.
+apart_p: Collective = _passing("apart", lambda _size, x: (x, True), lambda g, _x, axes: g)  # noqa: ARG005
+# Equal for all, as is known: keep it once. Each example's part in it is that in their mean.
+settle_p: Collective = _passing(
+    "settle",
+    lambda _size, x, count: (take(x, lift(0), 0), False),  # noqa: ARG005
+    lambda g, _x, axes, count: pcast_p.bind(g, axes=axes) / count,
+)
+
 # ---- exchanges along the axis
 
 

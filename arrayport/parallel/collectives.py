@@ -16,18 +16,22 @@ from arrayport.ops.collectives import (
     Groups,
     all_gather_p,
     all_to_all_p,
+    apart_p,
     axis_index_p,
     pbroadcast_p,
     pmax_p,
     pmin_p,
     ppermute_p,
+    psum_invariant_p,
     psum_p,
     psum_scatter_p,
+    settle_p,
 )
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import reduce_max, reduce_min
 from arrayport.ops.structure import axis_of, convert, move_axis, reduce_sum, reshape
 from arrayport.transforms.engines import run_on_engine
+from arrayport.transforms.varying import told, varied, varies
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -92,9 +96,30 @@ def _reduced(
             v = convert(v, int32)
         if places:
             v = reduce(v, [axis_of(n, len(v.shape), "axis_name") for n in places])
-        return prim.bind(v, axes=named, groups=groups) if named else v
+        return _over(prim, v, named, groups)
 
     return tree_map(leaf, x)
+
+
+def _over(prim: Collective, v: Array, names: tuple[Any, ...], groups: Groups) -> Array:
+    """Reduce over named axes; where it is told what varies, the result does not."""
+    telling = told(names) if groups is None else ()
+    rest = tuple([n for n in names if n not in telling])
+    if rest:
+        v = prim.bind(v, axes=rest, groups=groups)
+    if telling:
+        v = varied(v, telling)
+        if prim is psum_p:
+            return psum_invariant_p.bind(v, axes=telling)
+        v = prim.bind(v, axes=telling, groups=None)
+        for name in telling:
+            v = settle_p.bind(apart_p.bind(v, axes=(name,)), axes=(name,), count=_size((name,)))
+    return v
+
+
+def _apart(v: Array, name: Any) -> Array:
+    """What every example got of all, as its own where it is told what varies."""
+    return apart_p.bind(v, axes=(name,)) if told((name,)) else v
 
 
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
@@ -201,7 +226,7 @@ def _all_gather(
     axis_index_groups: Any = None,
     axis: int = 0,
     tiled: bool = False,
-    to: str = "varying",  # noqa: ARG001 - a hint
+    to: str = "varying",
 ) -> Any:
     names = _names(axis_name)
     groups, count = _groups(names, axis_index_groups)
@@ -214,7 +239,9 @@ def _all_gather(
         for name in reversed(names):  # the first axis is the outermost
             extent = count if groups else _size((name,))
             known = {"groups": groups, "axis": 0, "tiled": False, "count": extent}
-            out = all_gather_p.bind(out, axes=(name,), **known)
+            out = all_gather_p.bind(varied(out, told((name,))), axes=(name,), **known)
+            if to == "varying":
+                out = _apart(out, name)
         out = reshape(out, (count, *v.shape))
         out = move_axis(out, 0, place)
         if tiled:
@@ -267,7 +294,12 @@ def _psum_scatter(
         axis = axis_of(scatter_dimension, len(v.shape), "scatter_dimension")
         _divides(v.shape[axis], count, tiled, "psum_scatter", "scatter_dimension")
         return psum_scatter_p.bind(
-            v, axes=(name,), groups=groups, axis=axis, tiled=tiled, count=count
+            varied(v, told((name,))),
+            axes=(name,),
+            groups=groups,
+            axis=axis,
+            tiled=tiled,
+            count=count,
         )
 
     return tree_map(leaf, x)
@@ -326,7 +358,13 @@ def _all_to_all(
         concat = axis_of(concat_axis, len(v.shape), "concat_axis")
         _divides(v.shape[split], count, tiled, "all_to_all", "split_axis")
         return all_to_all_p.bind(
-            v, axes=(name,), groups=groups, split=split, concat=concat, tiled=tiled, count=count
+            varied(v, told((name,))),
+            axes=(name,),
+            groups=groups,
+            split=split,
+            concat=concat,
+            tiled=tiled,
+            count=count,
         )
 
     return tree_map(leaf, x)
@@ -364,7 +402,12 @@ def _ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
             raise ValueError(
                 f"ppermute needs sources and targets once each, from 0 to {size - 1}: {pairs}"
             )
-    return tree_map(lambda v: ppermute_p.bind(lift(v, None, "x"), axes=(name,), perm=pairs), x)
+
+    def leaf(v: Any) -> Array:
+        v = varied(lift(v, None, "x"), told((name,)))
+        return ppermute_p.bind(v, axes=(name,), perm=pairs)
+
+    return tree_map(leaf, x)
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
@@ -396,7 +439,48 @@ def _pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     if not 0 <= source < _size((name,)):
         raise ValueError(f"source={source} is out of range for an axis of {_size((name,))}")
     known = {"axes": (name,), "source": operator.index(source), "groups": None}
-    return tree_map(lambda v: pbroadcast_p.bind(lift(v, None, "x"), **known), x)
+
+    def leaf(v: Any) -> Array:
+        return _apart(pbroadcast_p.bind(varied(lift(v, None, "x"), told((name,))), **known), name)
+
+    return tree_map(leaf, x)
+
+
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """Let what is equal along axes of a shard_map count as each place's own: `to="varying"`.
+
+    The gradient of a value that is equal is the sum of what the places give, that of one that
+    varies is each place's own. Elsewhere it changes nothing. Raises ValueError for a value that
+    varies already, NotImplementedError for another `to`. Source: `jax.lax.pcast`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> mesh = ap.sharding.AbstractMesh((2,), ("x",))
+    >>> f = lambda w: pcast(w, "x", to="varying")
+    >>> ap.shard_map(f, mesh=mesh, in_specs=ap.P(), out_specs=ap.P("x"))(anp.ones(1))
+    Array([1., 1.], dtype=float32)
+    """
+    return run_on_engine("pcast", _pcast, (x,), x, axis_name, to=to)
+
+
+def _pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    if to != "varying":
+        raise NotImplementedError(
+            f"pcast to={to!r} is of types that only JAX has: what does not vary comes of lax.psum"
+        )
+    names = _names(axis_name)
+    telling = told(names)
+    _size(names)
+
+    def leaf(v: Any) -> Array:
+        v = lift(v, None, "x")
+        twice = varies(v) & {*telling}
+        if twice:
+            raise ValueError(
+                f"pcast was given a value that varies along {sorted(map(str, twice))} already"
+            )
+        return varied(v, telling)
+
+    return tree_map(leaf, x)
 
 
 # ---- places

@@ -10,7 +10,8 @@ import numpy as np
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.shardings import Index, Sharding
+from arrayport.core.backend import Device
+from arrayport.core.shardings import Index, Sharding, SingleDeviceSharding
 from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_unflatten
 from arrayport.ops.placement import device_put, sharded, sharding_of
 from arrayport.ops.promotion import lift
@@ -142,6 +143,20 @@ def make_array_from_single_device_arrays(
         _bounds(index, shape): by_device[device].__array__() for device, index in indices.items()
     }
     return _assembled(shape, sharding, parts, dtype, "arrays")
+
+
+def make_single_device_sharding(
+    device: Device, *, memory_kind: str | None = None
+) -> SingleDeviceSharding:
+    """Say that all of an array is on one device.
+
+    Source: `jax.sharding.make_single_device_sharding`.
+
+    >>> import arrayport as ap
+    >>> make_single_device_sharding(ap.devices("numpy")[0]).is_fully_replicated
+    True
+    """
+    return SingleDeviceSharding(device, memory_kind=memory_kind)
 
 
 def make_array_from_process_local_data(

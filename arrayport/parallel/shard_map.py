@@ -19,8 +19,9 @@ from arrayport.ops.indexing import take
 from arrayport.ops.placement import placed
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import reshape, transpose
-from arrayport.transforms.batching import BatchTracer, Extent, argument, batch_trace
+from arrayport.transforms.batching import BatchTracer, Extent, NamedBatchTrace, argument
 from arrayport.transforms.engines import by_engine
+from arrayport.transforms.varying import TellingTrace
 
 
 class _Infer:
@@ -193,7 +194,8 @@ class _Plan:
         if not axes:
             return body(xs)
         name, *rest = axes
-        trace = batch_trace(Extent(self.sizes[name], name))
+        kind = TellingTrace if self.check_vma else NamedBatchTrace
+        trace = kind(Extent(self.sizes[name], name))
         own = [
             BatchTracer(trace, x, 0) if name in names else x
             for x, names in zip(xs, used, strict=True)

@@ -19,6 +19,7 @@ from arrayport.ops.structure import convert, full_like, zeros
 from arrayport.transforms.engines import by_engine, run_on_engine
 from arrayport.transforms.forward import JVPTrace, JVPTracer
 from arrayport.transforms.graph import GradTrace, GradTracer, Node, backward, forward
+from arrayport.transforms.varying import grad_trace
 
 # ---------------------------------------------------------------------------------------- grad
 
@@ -97,7 +98,7 @@ def _value_and_grad(
     simple = alone is not None and not has_aux and not holomorphic
 
     def own(*args: Any, **kwargs: Any) -> Any:
-        trace = GradTrace()
+        trace = grad_trace()
         chosen = _chosen(args, numbers)
         x = chosen[0]
         if simple and isinstance(x, Array) and x.dtype.kind == "f":  # the common case, quickly
@@ -339,7 +340,7 @@ def _matching(t: Any, x: Array, what: str, of: str) -> Any:
 @quiet
 def _trace(fun: Callable[..., Any], primals: Any, *, forward_mode: bool, has_aux: bool) -> Any:
     leaves, tree = tree_flatten(primals)
-    trace = GradTrace(forward_mode)
+    trace = grad_trace(forward_mode)
     values = [lift(x, None, "a primal") for x in leaves]
     inputs = [trace.input(x) if is_inexact(x.dtype) else x for x in values]
     out = fun(*tree_unflatten(tree, inputs))

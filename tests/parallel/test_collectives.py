@@ -289,3 +289,36 @@ def test_errors_name_the_argument(backend):
             mapped(lambda a: lax.ppermute(a, "i", [(0, 1), (0, 2)]), ROW)
         with pytest.raises(ValueError, match="axis_index_groups"):
             mapped(lambda a: lax.psum(a, "i", axis_index_groups=[[0, 1]]), ROW)
+
+
+def test_ragged_all_to_all(backend):
+    if backend == "jax":
+        pytest.skip("XLA has none for CPUs")
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3, 8, 2)).astype(np.float32)
+    sizes = np.array([[2, 0, 3, 1, 1, 0], [1, 1, 0, 2, 2, 2], [0, 3, 1, 1, 0, 2]])  # two each
+    starts = np.cumsum(sizes, 1) - sizes
+    arriving = sizes.reshape(3, 3, 2)  # sender, receiver, slice
+    places = np.zeros_like(arriving)
+    expected = np.full((3, 9, 2), -1, np.float32)
+    for receiver in range(3):
+        at = 0
+        for sender in range(3):
+            for i in range(2):
+                count, start = arriving[sender, receiver, i], starts[sender, 2 * receiver + i]
+                places[sender, receiver, i] = at
+                expected[receiver, at : at + count] = rows[sender, start : start + count]
+                at += count
+
+    def exchange(r, start, size, place):
+        out = anp.full((9, 2), -1.0)
+        return lax.ragged_all_to_all(r, out, start, size, place, size, axis_name="i")
+
+    given = [anp.asarray(a) for a in (rows, starts, sizes, places.reshape(3, 6))]
+    found = ap.vmap(exchange, axis_name="i")(*given)
+    np.testing.assert_array_equal(np.asarray(found), expected)
+    gradient = ap.grad(lambda r: ap.vmap(exchange, axis_name="i")(r, *given[1:]).sum())(given[0])
+    sent = np.arange(8) < sizes.sum(1)[:, None]
+    np.testing.assert_array_equal(np.asarray(gradient)[..., 0], sent)
+    with pytest.raises(ValueError, match="multiple of the 3 examples"):
+        ap.vmap(lambda r: exchange(r, *anp.zeros((3, 4), int)), axis_name="i")(given[0])

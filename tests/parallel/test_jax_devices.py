@@ -15,6 +15,7 @@ FILES = (
     "tests/parallel/test_pmap.py",
     "tests/parallel/test_shard_map.py",
     "tests/parallel/test_shardings.py",
+    "tests/parallel/test_varying.py",
     "tests/programs/test_devices.py",
 )
 ALONE = os.environ.get("ARRAYPORT_NUM_CPU_DEVICES") == "8"

@@ -192,3 +192,26 @@ def test_virtual_devices():
             with pytest.raises(ValueError, match=r"num_cpu_devices.*number from 1"):
                 ap.config.update("jax_num_cpu_devices", 0)
         assert ap.device_count() == before
+
+
+def test_pictures(mesh, eight, capsys):
+    kind = "GPU" if eight == "cupy-sim" else "CPU"
+    x = ap.device_put(anp.zeros((8, 8)), NamedSharding(mesh, P("x", "y")))
+    ap.debug.visualize_array_sharding(x)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == f"│  {kind} 0  │  {kind} 1  │"
+    assert lines[-2] == f"│  {kind} 6  │  {kind} 7  │"
+    assert len(lines) == 9
+    ap.debug.visualize_sharding((8,), NamedSharding(mesh, P("y")))
+    assert f"│{kind} 0,2,4,6│{kind} 1,3,5,7│" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        ap.debug.visualize_sharding((2, 2, 2), NamedSharding(mesh, P()))
+    seen = []
+    ap.debug.inspect_array_sharding(x, callback=seen.append)
+    assert seen == [NamedSharding(mesh, P("x", "y"))]
+    double = ap.jit(
+        lambda v: (ap.debug.inspect_array_sharding(v * 2, callback=seen.append), v * 2)[1]
+    )
+    double(x)
+    ap.effects_barrier()
+    assert len(seen) == 2

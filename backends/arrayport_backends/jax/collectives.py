@@ -14,6 +14,8 @@ from arrayport.ops import collectives as prims
 from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import rewrap, unwrap, wrap
 
+untyped: Any = lax  # some of whose functions have no types
+
 
 def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a collective of pytrees of raw values one of pytrees of Arrays."""
@@ -40,6 +42,13 @@ psum_scatter = _leafwise(lax.psum_scatter)
 all_to_all = _leafwise(lax.all_to_all)
 ppermute = _leafwise(lax.ppermute)
 pbroadcast = _leafwise(lax.pbroadcast)
+pcast = _leafwise(lax.pcast)
+
+
+@translating
+def ragged_all_to_all(*operands: Any, **options: Any) -> Any:
+    """Send slices of rows between examples."""
+    return wrap(untyped.ragged_all_to_all(*unwrap(operands)[0], **options))
 
 
 @translating
@@ -58,6 +67,10 @@ MAPPED = Refusal("JAX's own transformations do it, by lax's function of that nam
 
 ROWS: Mapping[Primitive, Callable[..., Any] | Refusal] = {
     prims.psum_p: MAPPED,
+    prims.psum_invariant_p: MAPPED,
+    prims.pcast_p: MAPPED,
+    prims.apart_p: MAPPED,
+    prims.settle_p: MAPPED,
     prims.pmax_p: MAPPED,
     prims.pmin_p: MAPPED,
     prims.ppermute_p: MAPPED,

@@ -8,12 +8,14 @@ from arrayport_backends.jax.collectives import (
     axis_index,
     axis_size,
     pbroadcast,
+    pcast,
     pmax,
     pmean,
     pmin,
     ppermute,
     psum,
     psum_scatter,
+    ragged_all_to_all,
 )
 from arrayport_backends.jax.control import (
     associative_scan,
@@ -49,6 +51,7 @@ from arrayport_backends.jax.profiles import (
     stop_trace,
 )
 from arrayport_backends.jax.shardings import (
+    inspect_array_sharding,
     make_array_from_callback,
     make_array_from_single_device_arrays,
     placed,
@@ -113,6 +116,7 @@ __all__ = [
     "fori_loop",
     "grad",
     "hessian",
+    "inspect_array_sharding",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -128,6 +132,7 @@ __all__ = [
     "named_scope",
     "optimization_barrier",
     "pbroadcast",
+    "pcast",
     "placed",
     "platform_dependent",
     "pmap",
@@ -138,6 +143,7 @@ __all__ = [
     "print_saved_residuals",
     "psum",
     "psum_scatter",
+    "ragged_all_to_all",
     "ragged_dot_general",
     "reduce",
     "reduce_window",

@@ -143,3 +143,12 @@ def make_array_from_single_device_arrays(
     return wrap(
         jax.make_array_from_single_device_arrays(tuple(shape), sharding(own), raws, **options)
     )
+
+
+def inspect_array_sharding(x: Any, callback: Callable[[Sharding], None]) -> None:
+    """Call a function with the sharding that an array has, or is given by the compiler."""
+    raw = bare(x)
+    if not isinstance(raw, jax.core.Tracer):
+        callback(own_sharding(raw.sharding))
+        return
+    theirs.debug.inspect_array_sharding(raw, callback=lambda s: callback(own_sharding(s)))

@@ -10,6 +10,10 @@ MAPPED = Refusal("it works on a whole mapped axis, within the vmap that names it
 
 ROWS: Rows = {
     prims.psum_p: MAPPED,
+    prims.psum_invariant_p: MAPPED,
+    prims.pcast_p: MAPPED,
+    prims.apart_p: MAPPED,
+    prims.settle_p: MAPPED,
     prims.pmax_p: MAPPED,
     prims.pmin_p: MAPPED,
     prims.ppermute_p: MAPPED,
