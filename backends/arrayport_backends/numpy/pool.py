@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
+from contextlib import suppress
 from math import prod
 from typing import Any
 
@@ -10,10 +12,22 @@ import numpy as np
 
 LARGE = 1 << 18  # bytes from which an array's memory comes from the pool
 KEPT = 1 << 28  # bytes that the pool holds at most
-FREE = 2  # references that remain to memory that no array is over: ours, and the count's argument
+TRIES = 8  # buffers of the wanted size that are looked at
 
-_buffers: list[np.ndarray[Any, Any]] = []
+Buffer = np.ndarray[Any, Any]
+
+_buffers: dict[int, deque[Buffer]] = {}  # by their sizes, those not looked at for longest first
 _counts = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _popped(buffers: deque[Buffer]) -> tuple[Buffer, int]:
+    """Take a buffer out, so that no other thread sees it meanwhile, and count its references."""
+    buffer = buffers.popleft()
+    return buffer, sys.getrefcount(buffer)
+
+
+# What is counted of memory that no array is over: it differs between versions of Python.
+FREE = _popped(deque([np.empty(1)]))[1]
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -25,19 +39,30 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     size = prod(shape) * dtype.itemsize
     if not _counts or size > KEPT:
         return np.empty(shape, dtype)
-    for _ in range(len(_buffers)):
+    known = _buffers.setdefault(size, deque())
+    for _ in range(min(len(known), TRIES)):
         try:
-            buffer = _buffers.pop(0)  # so that no other thread sees it meanwhile
-        except IndexError:
+            buffer, references = _popped(known)
+        except IndexError:  # another thread took the last one
             break
-        free = buffer.nbytes == size and sys.getrefcount(buffer) == FREE
-        made = np.ndarray(shape, dtype, buffer) if free else None
-        _buffers.append(buffer)
+        made = np.ndarray(shape, dtype, buffer) if references == FREE else None
+        known.append(buffer)
         if made is not None:
             return made
     buffer = np.empty(size, np.uint8)
-    _buffers.append(buffer)
-    total = sum(b.nbytes for b in list(_buffers))
-    while total > KEPT and _buffers:
-        total -= _buffers.pop(0).nbytes
+    known.append(buffer)
+    _forget()
     return np.ndarray(shape, dtype, buffer)
+
+
+def _forget() -> None:
+    """Let go of the oldest sizes' buffers while there is too much."""
+    held = {size: len(known) for size, known in list(_buffers.items())}
+    excess = sum(size * count for size, count in held.items()) - KEPT
+    for size, count in held.items():
+        for _ in range(min(count, -(-excess // size)) if excess > 0 else 0):
+            with suppress(KeyError, IndexError):  # another thread let go of it
+                _buffers[size].popleft()
+                excess -= size
+        if not _buffers.get(size):
+            _buffers.pop(size, None)
