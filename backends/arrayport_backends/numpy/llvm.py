@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
@@ -309,13 +309,18 @@ def machine() -> Any:
     return _machine()
 
 
-@cache
-def _linker() -> Any:
-    """The linker of code in memory, which takes a target for its own."""
+@lru_cache(maxsize=1)
+def _linker(_number: int) -> Any:
+    """The linker of code in memory, which takes a target for its own.
+
+    It never quite forgets a library (9 KB), so after some another takes over, and it goes with the
+    last of its own.
+    """
     machine()
     return binding.create_lljit_compiler(_machine())
 
 
+LIBRARIES = 64  # of one linker
 _libraries = count()
 
 
@@ -342,7 +347,7 @@ def optimised(text: str) -> Any:
     tuning.loop_vectorization = tuning.slp_vectorization = True
     tuning.loop_interleaving = tuning.loop_unrolling = True
     passes = binding.create_pass_builder(host, tuning)
-    passes.getModulePassManager().run(module, passes)
+    outlines.transform(module, passes.getModulePassManager(), passes)
     outlines.link(module, context, passes)
     return module
 
@@ -364,7 +369,8 @@ def load(
         builder.import_symbol(name, address)
     for name in names:
         builder.export_symbol(name)
-    return Library(builder.link(_linker(), f"library{next(_libraries)}"))
+    number = next(_libraries)
+    return Library(builder.link(_linker(number // LIBRARIES), f"library{number}"))
 
 
 def compile(text: str) -> Library:
