@@ -28,7 +28,7 @@ pytestmark = [
 
 SECONDS = float(os.environ.get("ARRAYPORT_TEST_SECONDS", "3"))
 THREADS = 8
-GROWTH = 64 << 20  # bytes; what a program takes that is not forgotten would be more in a minute
+GROWTH = 24 << 20  # bytes; what a program takes that is not forgotten would be more in a minute
 
 
 def resident() -> int:
