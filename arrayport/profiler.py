@@ -16,6 +16,7 @@ from arrayport.core import backend as backends
 from arrayport.core import profile
 from arrayport.core.lazy import Lazy
 from arrayport.core.names import absent
+from arrayport.core.profile_files import chrome, xspace
 
 __all__ = [
     "StepTraceAnnotation",
@@ -28,7 +29,7 @@ __all__ = [
     "trace",
 ]
 
-gzip, json, platform = Lazy("gzip"), Lazy("json"), Lazy("platform")
+gzip, platform = Lazy("gzip"), Lazy("platform")
 _begun: list[tuple[Path, bool]] = []  # the folder of the profile being taken, and an option of it
 
 
@@ -63,8 +64,8 @@ def stop_trace() -> None:
     """End the profile and write it. Source: `jax.profiler.stop_trace`.
 
     Below `log_dir`, in `plugins/profile/` and a folder named by the time, `*.trace.json.gz` is the
-    trace; `perfetto_trace.json.gz` the same, if it was asked for. Raises RuntimeError if no profile
-    is being taken.
+    trace for Perfetto, `*.xplane.pb` for TensorBoard and XProf; `perfetto_trace.json.gz` is the
+    first again, if it was asked for. Raises RuntimeError if no profile is being taken.
     """
     if not _begun:
         raise RuntimeError("no profile is being taken: start_trace begins one")
@@ -136,35 +137,13 @@ def _natives() -> list[Any]:
 
 
 def _write(recording: profile.Recording, folder: Path, *, beside: bool, perfetto: bool) -> None:
-    """Write Chrome's trace format, times in microseconds."""
-    process = os.getpid()
-    threads = dict.fromkeys(s.thread for s in recording.spans)
-    named: list[dict[str, Any]] = [
-        {"ph": "M", "pid": process, "name": "process_name", "args": {"name": "arrayport"}}
-    ]
-    for i, thread in enumerate(threads):
-        known = {"name": "main" if i == 0 else f"thread {i}"}
-        named.append(
-            {"ph": "M", "pid": process, "tid": thread, "name": "thread_name", "args": known}
-        )
-    events = [
-        {
-            "ph": "X",
-            "pid": process,
-            "tid": s.thread,
-            "ts": (s.start - recording.start) / 1000,
-            "dur": (s.end - s.start) / 1000,
-            "name": s.name,
-            "cat": s.kind,
-            "args": {k: str(v) for k, v in s.details.items()},
-        }
-        for s in sorted(recording.spans, key=lambda s: s.start)
-    ]
-    text = json.dumps({"displayTimeUnit": "ns", "metadata": {}, "traceEvents": named + events})
+    """Write the formats of Perfetto and of XProf, TensorBoard's page."""
     target = folder / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
     target.mkdir(parents=True, exist_ok=True)
-    host = platform.node() or "host"
-    files = [f"{host}{'.arrayport' if beside else ''}.trace.json.gz"]
+    host = f"{platform.node() or 'host'}{'.arrayport' if beside else ''}"
+    (target / f"{host}.xplane.pb").write_bytes(xspace(recording, host))
+    text = chrome(recording)
+    files = [f"{host}.trace.json.gz"]
     files += ["perfetto_trace.json.gz"] if perfetto and not beside else []
     for name in files:
         with gzip.open(target / name, "wt", encoding="utf-8") as file:

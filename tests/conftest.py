@@ -6,10 +6,13 @@ Backends: those of ARRAYPORT_TEST_BACKENDS, else all that are present. Examples:
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -67,3 +70,48 @@ def pytest_runtest_teardown() -> None:
     _ran += 1
     if _ran % KEPT == 0 and "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
+
+
+@pytest.fixture
+def varints() -> Callable[[bytes], list[int]]:
+    """Read the integers of a packed field of a protocol buffer."""
+
+    def read(packed: bytes) -> list[int]:
+        found, value, shift = [], 0, 0
+        for byte in packed:
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                found.append(value)
+                value = shift = 0
+        return found
+
+    return read
+
+
+@pytest.fixture
+def fields() -> Callable[[bytes], dict[int, list[Any]]]:
+    """Read a protocol buffer: the values of its fields, ints and bytes, by number."""
+
+    def read(data: bytes) -> dict[int, list[Any]]:
+        found: dict[int, list[Any]] = defaultdict(list)
+        rest = iter(data)
+
+        def varint() -> int:
+            value = shift = 0
+            for byte in rest:
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    break
+            return value
+
+        while tag := varint():
+            if tag & 7 == 0:
+                found[tag >> 3].append(varint())
+            else:
+                assert tag & 7 == 2
+                found[tag >> 3].append(bytes(itertools.islice(rest, varint())))
+        return found
+
+    return read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -12,44 +11,6 @@ import arrayport as ap
 import arrayport.numpy as anp
 
 FILE = "test_memory.py"
-
-
-def fields(data):
-    """Give a protocol buffer's fields by number, ints and bytes, as its format is described."""
-    found, i = defaultdict(list), 0
-
-    def varint():
-        nonlocal i
-        value = shift = 0
-        while True:
-            byte = data[i]
-            i += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while i < len(data):
-        tag = varint()
-        if tag & 7 == 0:
-            found[tag >> 3].append(varint())
-        else:
-            assert tag & 7 == 2
-            size = varint()
-            found[tag >> 3].append(data[i : i + size])
-            i += size
-    return found
-
-
-def varints(packed):
-    out, value, shift = [], 0, 0
-    for byte in packed:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            out.append(value)
-            value = shift = 0
-    return out
 
 
 def test_a_report_tells_who_made_what(backend):
@@ -99,7 +60,7 @@ def test_numbers_are_as_without(backend):
     assert backend
 
 
-def test_pprof_reads_the_profile(tmp_path, backend):
+def test_pprof_reads_the_profile(tmp_path, fields, varints, backend):
     with ap.tracking_memory():
         x = anp.ones(60_013) * 2
     ap.profiler.save_device_memory_profile(str(tmp_path / "memory.prof"))

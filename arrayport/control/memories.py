@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from arrayport.core import memory
 from arrayport.core.array import Array, aval_of
 from arrayport.core.errors import Place, place_line
 from arrayport.core.lazy import Lazy
+from arrayport.core.messages import message, packed
 
 gzip = Lazy("gzip")
 
@@ -76,9 +75,6 @@ def _row(x: Array) -> LiveArray:
     return LiveArray(size, str(aval_of(x)), str(x.device), made.by, made.places)
 
 
-# ---- pprof's format: messages of fields, numbers as varints
-
-
 def pprof(report: MemoryReport) -> bytes:
     """Give a report as pprof reads it: arrays and bytes by the stack that made them, zipped."""
     texts: dict[str, int] = {"": 0}
@@ -96,7 +92,7 @@ def pprof(report: MemoryReport) -> bytes:
             stack.append(locations.setdefault(place, len(locations) + 1))
         labels = (("type", row.type), ("device", row.device), ("operation", row.by))
         marks = [(3, [(1, text(key)), (2, text(value))]) for key, value in labels]
-        samples.append((2, [(1, _packed(stack)), (2, _packed([1, row.nbytes])), *marks]))
+        samples.append((2, [(1, packed(stack)), (2, packed([1, row.nbytes])), *marks]))
     kinds = [
         (1, [(1, text(kind)), (2, text(unit))])
         for kind, unit in (("allocations", "count"), ("space", "bytes"))
@@ -110,34 +106,6 @@ def pprof(report: MemoryReport) -> bytes:
         for (file, name), i in functions.items()
     ]
     chosen = (14, text("space"))
-    table = [(6, word.encode()) for word in texts]
+    table = [(6, word) for word in texts]
     whole = [*kinds, *samples, *places, *named, *table, chosen]
-    return gzip.compress(_message(whole), mtime=0)  # type: ignore[no-any-return]
-
-
-Field = tuple[int, Any]
-
-
-def _message(fields: Iterable[Field]) -> bytes:
-    """Encode fields: a number, bytes, or the fields of a message within."""
-    out = b""
-    for number, value in fields:
-        if isinstance(value, int):
-            out += _varint(number << 3) + _varint(value)
-        else:
-            body = value if isinstance(value, bytes) else _message(value)
-            out += _varint(number << 3 | 2) + _varint(len(body)) + body
-    return out
-
-
-def _packed(values: Sequence[int]) -> bytes:
-    return b"".join(map(_varint, values))
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return gzip.compress(message(whole), mtime=0)  # type: ignore[no-any-return]

@@ -31,7 +31,7 @@ class Recording:
 
     def add(self, name: str, kind: str, start: int, **details: Any) -> None:
         """Note something that ran from `start` until now."""
-        self.spans.append(Span(name, kind, threading.get_ident(), start, now(), details))
+        self.spans.append(Span(name, kind, threading.get_native_id(), start, now(), details))
 
 
 recording: Recording | None = None
