@@ -52,4 +52,4 @@ def test_a_slow_function_of_the_library_is_compiled_within_few_calls(monkeypatch
         get("numpy").compile(ap.jit(f).trace(x).program).warm
         for f in (ap.lax.lgamma, ap.lax.erf, lambda x: x + 1)
     ]
-    assert warm[0] < warm[1] < 20 < warm[2]
+    assert max(warm[:2]) < 5 < warm[2]
