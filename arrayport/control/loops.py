@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
 from arrayport.control.scanning import scan
 from arrayport.core import dtypes
 from arrayport.core.array import Array, aval_of
-from arrayport.core.errors import ConcretizationTypeError, NotDifferentiableError
+from arrayport.core.config import jit_disabled
+from arrayport.core.errors import (
+    ConcretizationTypeError,
+    NotDifferentiableError,
+    TracerBoolConversionError,
+)
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program, eval_program
 from arrayport.core.tree import tree_structure, tree_unflatten
@@ -178,6 +184,12 @@ def _while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
 ) -> Any:
     carry, tree = flatten(init_val, "init_val of while_loop")
+    if jit_disabled():
+        with suppress(TracerBoolConversionError):  # of a condition without a value: it is traced
+            state = tree_unflatten(tree, carry)
+            while cond_fun(state):
+                state = tree_unflatten(tree, flatten(body_fun(state), "an output of body_fun")[0])
+            return state
     whole = tree_structure((init_val,))
     carry, body = trace_carry(
         carry, lambda avals: Traced(body_fun, whole, avals, "an output of body_fun", like=avals)

@@ -7,9 +7,11 @@ from typing import Any
 
 from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
 from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.config import jit_disabled
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
+from arrayport.ops.shapes import stack
 from arrayport.ops.structure import batch_to_front, move_axis, zeros
 from arrayport.transforms.derived import (
     Linearized,
@@ -240,6 +242,9 @@ def _scan(
             )
         return tuple(out)
 
+    if jit_disabled() and length:
+        order = range(length)
+        return _in_python(pair, carry_tree, carry, whole, stacked, order[::-1] if reverse else order)
     carry, body = trace_carry(
         carry, lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals)
     )
@@ -259,6 +264,24 @@ def _scan(
         *operands, body=body.program, counts=counts, length=length, reverse=bool(reverse)
     )
     return tree_unflatten(carry_tree, outs[:n]), tree_unflatten(tree_structure(out_y), outs[n:])
+
+
+def _in_python(
+    pair: Callable[[Any, Any], tuple[Any, Any]],
+    carry_tree: Any,
+    carry: list[Array],
+    whole: Any,
+    stacked: list[Array],
+    order: Sequence[int],
+) -> tuple[Any, Any]:
+    """Call the function itself for each slice, so that it sees values."""
+    made: dict[int, list[Array]] = {}
+    for i in order:
+        out_c, out_y = pair(*tree_unflatten(whole, [*carry, *[x[i] for x in stacked]]))
+        carry, _ = flatten(out_c, "the carry that f gives")
+        made[i], tree = flatten(out_y, "an output of f")
+    ys = [stack(parts) for parts in zip(*[made[i] for i in sorted(made)], strict=True)]
+    return tree_unflatten(carry_tree, carry), tree_unflatten(tree, ys)
 
 
 def _length(stacked: Sequence[Array], length: int | None) -> int:

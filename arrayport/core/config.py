@@ -258,7 +258,7 @@ config = Config()
 
 @contextlib.contextmanager
 def disable_jit(disable: bool = True) -> Iterator[None]:
-    """Let ``jit`` run functions as plain Python within a ``with`` block.
+    """Let ``jit``, ``scan`` and loops run functions as plain Python within a ``with`` block.
 
     Source: ``jax.disable_jit``.
 

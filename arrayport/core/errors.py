@@ -58,8 +58,11 @@ class KeyReuseError(JAXTypeError):
     """A random key was used twice, while debug_key_reuse looks for that."""
 
 
-class NotDifferentiableError(ArrayportError, TypeError):
-    """An operation without a derivative stood between output and input; the message states why."""
+class NotDifferentiableError(ArrayportError, TypeError, ValueError):
+    """An operation without a derivative stood between output and input; the message states why.
+
+    JAX raises TypeError for some of them, ValueError for loops of unknown length: it is both.
+    """
 
 
 class UnsupportedOnBackendError(ArrayportError, NotImplementedError):
