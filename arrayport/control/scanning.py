@@ -243,8 +243,8 @@ def _scan(
         return tuple(out)
 
     if jit_disabled() and length:
-        order = range(length)
-        return _in_python(pair, carry_tree, carry, whole, stacked, order[::-1] if reverse else order)
+        order = range(length)[::-1] if reverse else range(length)
+        return _in_python(pair, carry_tree, carry, whole, stacked, order)
     carry, body = trace_carry(
         carry, lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals)
     )
