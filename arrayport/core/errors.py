@@ -69,6 +69,10 @@ class UnsupportedOnBackendError(ArrayportError, NotImplementedError):
     """An operation that a backend refuses, with the reason."""
 
 
+class ForeignOperandError(ArrayportError, TypeError):
+    """What is neither an array nor a number was an operand; its class may know what to do."""
+
+
 class TypePromotionError(ArrayportError, ValueError):
     """Dtypes that do not promote met in one operation; all do that while promotion is strict."""
 

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arrayport.core import hooks
+from arrayport.core.errors import ForeignOperandError
 
 if TYPE_CHECKING:
     from arrayport.core.array import Array
+
+
+# What Python's own containers do with an operand on their left is to repeat themselves.
+REPEATING = (Sequence, memoryview)
+
+
+def reflected(x: Any, name: str, other: Any, error: Exception) -> Any:
+    """What the operator of another library's class makes of `x` on its left, else the error."""
+    method = getattr(type(other), name, None)
+    if method is None or isinstance(other, REPEATING):
+        raise error
+    out = method(other, x)
+    if out is NotImplemented:
+        raise error
+    return out
 
 
 class Methods:  # noqa: PLW1641 - Array says that it has no hash
@@ -18,85 +35,127 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
     # ---- operators
 
     def __add__(self, other: Any) -> Array:
-        return hooks.operators.add(self, other)
+        try:
+            return hooks.operators.add(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__radd__", other, error)
 
     def __radd__(self, other: Any) -> Array:
         return hooks.operators.add(other, self)
 
     def __sub__(self, other: Any) -> Array:
-        return hooks.operators.subtract(self, other)
+        try:
+            return hooks.operators.subtract(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rsub__", other, error)
 
     def __rsub__(self, other: Any) -> Array:
         return hooks.operators.subtract(other, self)
 
     def __mul__(self, other: Any) -> Array:
-        return hooks.operators.multiply(self, other)
+        try:
+            return hooks.operators.multiply(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rmul__", other, error)
 
     def __rmul__(self, other: Any) -> Array:
         return hooks.operators.multiply(other, self)
 
     def __truediv__(self, other: Any) -> Array:
-        return hooks.operators.true_divide(self, other)
+        try:
+            return hooks.operators.true_divide(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rtruediv__", other, error)
 
     def __rtruediv__(self, other: Any) -> Array:
         return hooks.operators.true_divide(other, self)
 
     def __floordiv__(self, other: Any) -> Array:
-        return hooks.operators.floor_divide(self, other)
+        try:
+            return hooks.operators.floor_divide(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rfloordiv__", other, error)
 
     def __rfloordiv__(self, other: Any) -> Array:
         return hooks.operators.floor_divide(other, self)
 
     def __mod__(self, other: Any) -> Array:
-        return hooks.operators.remainder(self, other)
+        try:
+            return hooks.operators.remainder(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rmod__", other, error)
 
     def __rmod__(self, other: Any) -> Array:
         return hooks.operators.remainder(other, self)
 
     def __divmod__(self, other: Any) -> Array:
-        return hooks.operators.divmod(self, other)
+        try:
+            return hooks.operators.divmod(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rdivmod__", other, error)
 
     def __rdivmod__(self, other: Any) -> Array:
         return hooks.operators.divmod(other, self)
 
     def __pow__(self, other: Any) -> Array:
-        return hooks.operators.power(self, other)
+        try:
+            return hooks.operators.power(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rpow__", other, error)
 
     def __rpow__(self, other: Any) -> Array:
         return hooks.operators.power(other, self)
 
     def __matmul__(self, other: Any) -> Array:
-        return hooks.operators.matmul(self, other)
+        try:
+            return hooks.operators.matmul(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rmatmul__", other, error)
 
     def __rmatmul__(self, other: Any) -> Array:
         return hooks.operators.matmul(other, self)
 
     def __and__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_and(self, other)
+        try:
+            return hooks.operators.bitwise_and(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rand__", other, error)
 
     def __rand__(self, other: Any) -> Array:
         return hooks.operators.bitwise_and(other, self)
 
     def __or__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_or(self, other)
+        try:
+            return hooks.operators.bitwise_or(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__ror__", other, error)
 
     def __ror__(self, other: Any) -> Array:
         return hooks.operators.bitwise_or(other, self)
 
     def __xor__(self, other: Any) -> Array:
-        return hooks.operators.bitwise_xor(self, other)
+        try:
+            return hooks.operators.bitwise_xor(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rxor__", other, error)
 
     def __rxor__(self, other: Any) -> Array:
         return hooks.operators.bitwise_xor(other, self)
 
     def __lshift__(self, other: Any) -> Array:
-        return hooks.operators.left_shift(self, other)
+        try:
+            return hooks.operators.left_shift(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rlshift__", other, error)
 
     def __rlshift__(self, other: Any) -> Array:
         return hooks.operators.left_shift(other, self)
 
     def __rshift__(self, other: Any) -> Array:
-        return hooks.operators.right_shift(self, other)
+        try:
+            return hooks.operators.right_shift(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__rrshift__", other, error)
 
     def __rrshift__(self, other: Any) -> Array:
         return hooks.operators.right_shift(other, self)
@@ -104,24 +163,42 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
     def __eq__(self, other: object) -> Array:  # type: ignore[override]
         if other is None or type(other) is str:
             return NotImplemented  # so that Python answers False, as for JAX's arrays
-        return hooks.operators.equal(self, other)
+        try:
+            return hooks.operators.equal(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__eq__", other, error)
 
     def __ne__(self, other: object) -> Array:  # type: ignore[override]
         if other is None or type(other) is str:
             return NotImplemented
-        return hooks.operators.not_equal(self, other)
+        try:
+            return hooks.operators.not_equal(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__ne__", other, error)
 
     def __lt__(self, other: Any) -> Array:
-        return hooks.operators.less(self, other)
+        try:
+            return hooks.operators.less(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__gt__", other, error)
 
     def __le__(self, other: Any) -> Array:
-        return hooks.operators.less_equal(self, other)
+        try:
+            return hooks.operators.less_equal(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__ge__", other, error)
 
     def __gt__(self, other: Any) -> Array:
-        return hooks.operators.greater(self, other)
+        try:
+            return hooks.operators.greater(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__lt__", other, error)
 
     def __ge__(self, other: Any) -> Array:
-        return hooks.operators.greater_equal(self, other)
+        try:
+            return hooks.operators.greater_equal(self, other)
+        except ForeignOperandError as error:
+            return reflected(self, "__le__", other, error)
 
     def __neg__(self) -> Array:
         return hooks.operators.negative(self)

@@ -22,7 +22,7 @@ from arrayport.core.errors import (
 from arrayport.core.trace import neutral
 from arrayport.ops.elementwise import minimum, select
 from arrayport.ops.indexing import GatherDimensionNumbers
-from arrayport.ops.promotion import common_shape, from_host, home_of, lift
+from arrayport.ops.promotion import common_shape, from_host, home_of, lift, unmasked
 from arrayport.ops.shapes import concatenate
 from arrayport.ops.slices import Key, Triple, triple
 from arrayport.ops.structure import Shape, broadcast_to, convert, reshape
@@ -101,6 +101,8 @@ def _sign(k: Any, arrays: list[Any]) -> Sign:
         if isinstance(k, str | bytes | dict | float | complex | np.generic):
             raise TypeError(f"a key holds integers, slices, None, ... and arrays, not {k!r}")
         k = lift(k, None, "an entry of a key")
+    elif isinstance(k, ndarray):
+        k = unmasked(k, "an entry of a key")
     if k.dtype == bool:
         host = _known_mask(k)
         if not host.shape:

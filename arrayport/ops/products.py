@@ -221,7 +221,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
             finally:
                 if token is not None:
                     reset_errors(token)
-    a, b = promote_dtypes((a, b), "matmul")
+    a, b = promote_dtypes((a, b), "an operand of matmul")
     m, n = len(a.shape), len(b.shape)
     if not m or not n:
         raise ValueError(

@@ -12,7 +12,7 @@ from arrayport.core import backend as backends
 from arrayport.core import dtypes, memory
 from arrayport.core.array import Array, Aval
 from arrayport.core.config import rank_promotion
-from arrayport.core.errors import user_line
+from arrayport.core.errors import ForeignOperandError, user_line
 from arrayport.core.guards import transfer
 from arrayport.core.trace import backend_of, neutral
 from arrayport.ops.structure import broadcast_to, convert, full_p
@@ -41,15 +41,34 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
         made = scalar(x)
         return made if made.weak else Array((home or backends.ambient()).asarray(made.raw))
     if isinstance(x, np.ndarray | np.generic):
-        return from_host(np.asarray(x), home)
+        return from_host(np.asarray(unmasked(x, name)), home)
     for number in SCALARS:  # subclasses, such as an IntEnum
         if isinstance(x, number):
             return lift(number(x), home)
     found = backends.by_type(type(x))
     if found is not None:
         return Array(x, found.weak(x))
-    advice = ": convert it with arrayport.numpy.asarray" if isinstance(x, list | tuple) else ""
-    raise TypeError(f"{name} must be an array or a number, not {type(x).__name__}{advice}")
+    cls = type(x)
+    module = "" if cls.__module__ == "builtins" else f"{cls.__module__}."
+    advice = ": convert it with arrayport.numpy.asarray" if _holds_numbers(x) else ""
+    advice = ": make it dense by .toarray()" if hasattr(x, "toarray") else advice
+    raise ForeignOperandError(
+        f"{name} must be an array or a number, not {module}{cls.__name__}{advice}"
+    )
+
+
+def _holds_numbers(x: Any) -> bool:
+    """Whether `asarray` makes an Array of what is no operand by itself."""
+    protocols = ("__array__", "__array_interface__", "__dlpack__", "__jax_array__")
+    sequence = isinstance(x, Sequence | memoryview) and not isinstance(x, str | bytes)
+    return sequence or any(hasattr(x, protocol) for protocol in protocols)
+
+
+def unmasked(x: Any, name: str) -> Any:
+    """NumPy's array itself; one with a mask, which would be lost, raises ValueError."""
+    if type(x) is not np.ndarray and hasattr(x, "filled"):
+        raise ValueError(f"{name} is a masked array, whose mask would be lost: use x.filled(value)")
+    return x
 
 
 def from_host(host: np.ndarray[Any, Any], home: backends.Backend | None = None) -> Array:

@@ -10,10 +10,10 @@ from arrayport.core import lines
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.backend import Backend
 from arrayport.core.config import config
-from arrayport.core.errors import UnexpectedTracerError, user_line
+from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
 from arrayport.core.primitive import Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Literal, PlacedEqn, Program, Var, check_program
-from arrayport.core.trace import Trace, finish, stage_into
+from arrayport.core.trace import Trace, backend_of, finish, stage_into
 from arrayport.passes.prune import prune
 
 
@@ -55,6 +55,13 @@ class StagingTrace(Trace):
         if type(x) is StagingTracer and x.owner is self:
             return x.variable
         if not isinstance(x, Tracer):
+            own = backend_of(x)
+            if own is not None and own is not self.home:
+                raise BackendMismatchError(
+                    f"a function traced for backend {self.home.name!r} uses an array of "
+                    f"{own.name!r} at {user_line()}: move it first with "
+                    "arrayport.device_put(x, device)"
+                )
             return Literal(x)
         if id(x) not in self.captured:
             self.captured[id(x)] = x, Var(x.shape, x.dtype, x.weak)

@@ -16,8 +16,9 @@ from jax.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure, t
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
-from arrayport.core.array import Array
+from arrayport.core.array import Array, home
 from arrayport.core.errors import BackendMismatchError, user_line
+from arrayport.core.trace import neutral
 
 Kinds = tuple[bool, ...]  # of the leaves of a pytree, in order: whether each is a raw JAX value
 OURS: Kinds = (False,)
@@ -54,15 +55,19 @@ def bare(x: Any) -> Any:
                 "apply the outer transformation to arrays of backend 'jax' (arrayport.device_put)"
             )
         return x
-    return host(x) if type(x.raw) is np.ndarray else x.raw
+    raw = x.raw
+    if RAW[type(raw)]:
+        return raw
+    return raw if backends.by_type(type(raw)) is None else host(x)
 
 
 def host(x: Array) -> Any:
     """Give a NumPy-backed weak scalar as JAX takes it: as the number that it came from."""
     raw = x.raw
-    if not x.weak or raw.shape:
+    if not neutral(x):
+        own = home(raw)
         raise BackendMismatchError(
-            f"a JAX computation was given an array of backend 'numpy' at {user_line()}: "
+            f"a JAX computation was given an array of backend {own.name!r} at {user_line()}: "
             "move it with arrayport.device_put(x, device)"
         )
     number = raw.item()
@@ -161,7 +166,7 @@ def encode(x: Any) -> Any:
 
     Alone, an Array goes raw and a raw value in a Raw; within containers Arrays stay, as nodes.
     """
-    if type(x) is Array and type(x.raw) is not np.ndarray:
+    if type(x) is Array and RAW[type(x.raw)]:
         return x.raw
     if is_array(x):
         return bare(x)
