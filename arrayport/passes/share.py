@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from arrayport.core.primitive import params_key
 from arrayport.core.program import Atom, Eqn, Literal, Program
 
@@ -30,9 +32,11 @@ def share(program: Program) -> Program:
 
 
 def _identity(a: Atom) -> Any:
-    if type(a) is Literal and a.value.nbytes <= SMALL:
+    if type(a) is not Literal:
+        return id(a)
+    if type(a.value.raw) is np.ndarray and a.value.nbytes <= SMALL:
         return a.dtype, a.weak, a.shape, a.value.tobytes()
-    return id(a)
+    return id(a.value)  # to read a device's memory would make the host wait
 
 
 def _hashable(params: dict[str, Any]) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,7 @@ from arrayport.core.lazy import Lazy
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_map
 from arrayport.ops import placement
 from arrayport.testing.agreement import Tolerance, Ulps, compare
+from arrayport.testing.reproductions import reproduction
 
 if TYPE_CHECKING:
     import hypothesis
@@ -79,7 +78,8 @@ def assert_equivalent(
                 try:
                     check_equivalent(function, args, law, name, names[0], tolerance)
                 except Exception as error:
-                    program = reproduction(function, args, law, name, names[0], tolerance)
+                    how = ", ".join(map(repr, (law, name, names[0], tolerance)))
+                    program = reproduction(function, args, f"check_equivalent(f, args, {how})")
                     raise AssertionError(f"{error}\n\n{program}") from error
 
     holds()
@@ -175,59 +175,3 @@ def _differentiable(function: Callable[..., Any], args: Sequence[Any], reference
         return False
     slopes = tree_leaves(_result(function, args, "grad", reference))
     return all(np.isfinite(x.astype(np.float64)).all() for x in slopes)
-
-
-# ---- reproductions
-
-
-def reproduction(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    law: str,
-    backend: str,
-    reference: str,
-    tolerance: Limit,
-) -> str:
-    """Write a program that repeats one check."""
-    lines = [
-        "from math import inf, nan",
-        "import numpy as np",
-        "from arrayport.testing import Tolerance, Ulps, check_equivalent",
-        _definition(function),
-        f"args = {_literal(tuple(args))}",
-        f"check_equivalent(f, args, {law!r}, {backend!r}, {reference!r}, {tolerance!r})",
-    ]
-    return "\n".join(lines)
-
-
-def _definition(function: Callable[..., Any]) -> str:
-    """Import a function as f, or define it where it is no module's."""
-    name = getattr(function, "__qualname__", "<lambda>")
-    module = getattr(function, "__module__", "__main__")
-    if "<" not in name and module != "__main__":
-        first, _, rest = name.partition(".")
-        return f"from {module} import {first}\nf = {first}{'.' + rest if rest else ''}"
-    try:
-        source = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
-        return f"f = ...  # {function!r}"
-    if source.startswith("def "):
-        return f"{source}f = {name.rpartition('.')[2]}"
-    return f"f = ...  # the function in: {source.strip()}"
-
-
-def _literal(x: Any) -> str:
-    """Write an argument as Python, to the last bit."""
-    if isinstance(x, np.ndarray):
-        parts = x.ravel()
-        text = f"dtype={x.dtype.name!r})"
-        if x.dtype.kind == "c":  # whose own words for infinities cannot be read
-            parts = parts.view(dtypes.real_dtype(x.dtype))
-            text = f"dtype={parts.dtype.name!r}).view({x.dtype.name!r})"
-        return f"np.array({parts.tolist()!r}, {text}.reshape({x.shape})"
-    if type(x) in {tuple, list}:
-        inner = ", ".join(map(_literal, x))
-        return f"[{inner}]" if type(x) is list else f"({inner}{',' * (len(x) == 1)})"
-    if type(x) is dict:
-        return "{" + ", ".join(f"{k!r}: {_literal(v)}" for k, v in x.items()) + "}"
-    return repr(x)

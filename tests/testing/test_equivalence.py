@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from functools import partial
+
 import numpy as np
 import pytest
 
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import testing
-from arrayport.testing import equivalence, strategies
+from arrayport.testing import equivalence, reproductions, strategies
 
 NAMES = ["numpy", "cupy-sim"]
 
@@ -56,15 +60,65 @@ def test_a_failure_is_shrunk_to_a_program(function, law, says):
     program = str(caught.value).partition("\n\n")[2]
     args = next(line for line in program.splitlines() if line.startswith("args = "))
     assert ".reshape((1,))" in args
-    with pytest.raises(AssertionError, match=says):
-        _run(program, function)
+    pasted(program, says)
 
 
-def _run(program, function):
-    """Run a program whose import of the function is answered here: tests are no package."""
-    lines = [line for line in program.splitlines() if not line.startswith("from test_")]
-    lines = [line for line in lines if not line.startswith(("f = ", f"from {function.__module__}"))]
-    exec("\n".join(lines), {"f": function})  # noqa: S102 - the program is what is tested
+def pasted(program, *says):
+    """Run a program as whoever pastes it does, in a process that knows nothing of this file."""
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    assert "AssertionError" in done.stderr, program + done.stderr
+    assert all(words in done.stderr for words in says), done.stderr
+
+
+FACTOR = 2.0
+
+
+def helper(x):
+    return x * FACTOR
+
+
+def test_what_a_function_uses_is_pasted_with_it():
+    shift, table = np.float32([0.25]), {"a": [1, (2.0,)]}
+
+    def nested(y: ap.Array, scale: float = 3.0) -> ap.Array:
+        wrong = y.device.backend == "cupy-sim"
+        return helper(y) * scale + shift + (table["a"][0] if wrong else 0)
+
+    with pytest.raises(AssertionError) as caught:
+        testing.assert_equivalent(nested, strategies.arrays(shape=(1,)), on=NAMES, laws=["value"])
+    pasted(str(caught.value).partition("\n\n")[2], "value on cupy-sim is not that on numpy")
+
+
+def test_lambdas_partials_and_wide_types_are_pasted():
+    first = lambda x: x, lambda x, n: x * anp.asarray(1 + 1e-9 * (x.device.backend != "numpy")) * n
+    with ap.config.override("enable_x64", True), pytest.raises(AssertionError) as caught:
+        testing.assert_equivalent(
+            partial(first[1], n=3),
+            strategies.arrays("float64", shape=(2,)),
+            on=NAMES,
+            laws=["value"],
+        )
+    program = str(caught.value).partition("\n\n")[2]
+    assert "enable_x64" in program
+    pasted(program, "value on cupy-sim")
+
+
+def test_what_is_installed_is_imported():
+    text = reproductions.reproduction(anp.linalg.norm, (np.float32([3, 4]),), "f(*args)")
+    assert "\nf = norm" in text
+    names = {}
+    exec(text, names)  # noqa: S102 - it is what is tested
+    assert names["f"] is anp.linalg.norm
+
+
+def test_what_cannot_be_written_is_said():
+    class Odd:
+        def __call__(self, x):
+            return x
+
+    text = reproductions.reproduction(Odd(), (), "")
+    assert "f = ...  # <" in text
 
 
 def test_gradients_are_compared(monkeypatch):
@@ -87,7 +141,7 @@ def test_arguments_are_written_to_the_last_bit():
         np.zeros((0, 2), np.int8),
     )
     names = {"np": np, "inf": np.inf, "nan": np.nan}
-    again = eval(equivalence._literal(args), names)  # noqa: S307 - it is what is tested
+    again = eval(reproductions.literal(args), names)  # noqa: S307 - it is what is tested
     for x, y in zip(args[:3], again[:3], strict=True):
         assert (x.dtype, x.shape, x.tobytes()) == (y.dtype, y.shape, y.tobytes())
     assert again[3]["a"][0].dtype == bool

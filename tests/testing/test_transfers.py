@@ -68,3 +68,14 @@ def test_guards_see_scalars():
         pytest.raises(RuntimeError, match="transfer_guard"),
     ):
         float(x)
+
+
+@pytest.mark.usefixtures("backend")
+def test_compiling_reads_no_captured_array():
+    """What a jitted function captures is a constant of its Program, which passes look at."""
+    x, captured = anp.arange(3.0), anp.asarray([1.0, 2.0, 3.0])
+    with assert_no_transfer():
+        f = ap.jit(lambda x: (x + captured) * (x + captured) + anp.sum(captured))
+        for _ in range(3):
+            y = f(x)
+    np.testing.assert_array_equal(np.asarray(y), [7, 15, 31])
