@@ -25,6 +25,7 @@ from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, is_staging, named_axes
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.core.watch import inspecting
+from arrayport.ops.placement import constrained
 from arrayport.ops.structure import move_axis
 from arrayport.transforms.derived import (
     Linearized,
@@ -132,8 +133,9 @@ def jit(
 
     Arrays among the arguments are traced by shape, dtype and weakness; arguments named by
     `static_argnums` or `static_argnames` keep their Python value, must be hashable, and retrace the
-    function when they change. Donated arguments may not be used afterwards. `placement` (shardings,
-    device) goes to a native engine. Without `fun`, gives a decorator.
+    function when they change. Donated arguments may not be used afterwards. `out_shardings`: as for
+    `lax.with_sharding_constraint`; other `placement` (in_shardings, device) goes to a native
+    engine. Without `fun`, gives a decorator.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.jit(lambda x: x * 2 + 1)(anp.arange(3))
@@ -232,6 +234,7 @@ class Jitted:
                 and args  # without any, the ambient backend decides
                 and not captured
                 and not self.donated
+                and "out_shardings" not in self.options
                 and not program.axes
                 and backend is get("numpy")
                 and not inspecting()
@@ -240,7 +243,10 @@ class Jitted:
             outs = self.run(program, [*captured, *leaves])
             if self.donated or self.donated_names:
                 self.delete(args, kwargs)
-            return tree_unflatten(out_tree, outs)
+            out = tree_unflatten(out_tree, outs)
+            if "out_shardings" in self.options:
+                return constrained(out, self.options["out_shardings"], "jit", "out_shardings")
+            return out
         finally:
             leave(token)
 

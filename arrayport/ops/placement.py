@@ -167,6 +167,22 @@ def sharding_of(target: Any, what: str) -> Any:
     return target
 
 
+def constrained(x: Any, shardings: Any, what: str, argument: str) -> Any:
+    """The arrays of a pytree, each divided as a pytree prefix of shardings or specs says."""
+    leaves, tree = tree_flatten(x)
+    targets = broadcast_prefix(shardings, x, argument, none_is_leaf=True)
+    found = []
+    for leaf, target in zip(leaves, targets, strict=True):
+        sharding = sharding_of(target, what)
+        if sharding is not None and not isinstance(sharding, Sharding):
+            raise TypeError(
+                f"{what} needs {argument} to be Shardings or PartitionSpecs, not {sharding!r}"
+            )
+        value = lift(leaf, None, "x") if sharding is None else sharded(leaf, sharding, what)
+        found.append(value)
+    return tree_unflatten(tree, found)
+
+
 def device_put(
     x: Any, device: Any = None, src: Any = None, *, donate: Any = False, may_alias: Any = None
 ) -> Any:

@@ -12,9 +12,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.backend import Device
 from arrayport.core.shardings import Index, Sharding, SingleDeviceSharding
-from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_unflatten
-from arrayport.ops.placement import device_put, sharded, sharding_of
-from arrayport.ops.promotion import lift
+from arrayport.ops.placement import constrained, device_put
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
@@ -30,7 +28,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     >>> with_sharding_constraint(anp.ones(2), ap.NamedSharding(mesh, ap.P("x"))).sharding.spec
     P('x',)
     """
-    return _over(x, shardings, "with_sharding_constraint", "shardings")
+    return constrained(x, shardings, "with_sharding_constraint", "shardings")
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
@@ -43,22 +41,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     >>> reshard(anp.ones(2), ap.NamedSharding(mesh, ap.P())).is_fully_replicated
     True
     """
-    return _over(xs, out_shardings, "reshard", "out_shardings")
-
-
-def _over(x: Any, shardings: Any, what: str, argument: str) -> Any:
-    leaves, tree = tree_flatten(x)
-    targets = broadcast_prefix(shardings, x, argument, none_is_leaf=True)
-    found = []
-    for leaf, target in zip(leaves, targets, strict=True):
-        sharding = sharding_of(target, what)
-        if sharding is not None and not isinstance(sharding, Sharding):
-            raise TypeError(
-                f"{what} needs {argument} to be Shardings or PartitionSpecs, not {sharding!r}"
-            )
-        value = lift(leaf, None, "x") if sharding is None else sharded(leaf, sharding, what)
-        found.append(value)
-    return tree_unflatten(tree, found)
+    return constrained(xs, out_shardings, "reshard", "out_shardings")
 
 
 def _backend(sharding: Sharding) -> backends.Backend:

@@ -215,3 +215,19 @@ def test_pictures(mesh, eight, capsys):
     double(x)
     ap.effects_barrier()
     assert len(seen) == 2
+
+
+def test_shardings_of_what_jit_gives(mesh):
+    sharding = NamedSharding(mesh, P("x"))
+    f = ap.jit(
+        lambda v: {"twice": 2 * v, "sum": v.sum()},
+        out_shardings={"twice": sharding, "sum": NamedSharding(mesh, P())},
+    )
+    for _ in range(2):
+        found = f(anp.asarray(A))
+        assert found["twice"].sharding.is_equivalent_to(sharding, 2)
+        assert found["sum"].is_fully_replicated
+        np.testing.assert_array_equal(np.asarray(found["twice"]), 2 * A)
+    with mesh:
+        g = ap.jit(lambda v: v + 1, in_shardings=P("y"), out_shardings=P("x", "y"))
+        assert g(anp.asarray(A)).addressable_shards[0].data.shape == (2, 2)

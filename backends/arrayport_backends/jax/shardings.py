@@ -22,6 +22,7 @@ from arrayport.core.shardings import (
     Sharding,
     SingleDeviceSharding,
 )
+from arrayport.ops.placement import sharding_of
 from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import bare, wrap
 
@@ -88,6 +89,16 @@ def sharding(own: Sharding) -> Any:
     return shardings.NamedSharding(
         mesh(named.mesh), spec(named.spec), memory_kind=named.memory_kind
     )
+
+
+def all_of(tree: Any) -> Any:
+    """Make JAX's shardings of ours in a pytree, specs with the mesh in use."""
+
+    def one(x: Any) -> Any:
+        x = sharding_of(x, "jit")
+        return sharding(x) if isinstance(x, Sharding) else x
+
+    return jax.tree_util.tree_map(one, tree)
 
 
 def own_sharding(found: Any) -> Any:

@@ -22,6 +22,7 @@ from arrayport.control.custom_vjp import CustomVJPPrimal
 from arrayport.control.policies import Policy
 from arrayport.core.array import Array, Aval
 from arrayport.core.dtypes import float0
+from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
 from arrayport_backends.jax.leaves import (
     Kinds,
@@ -97,6 +98,9 @@ def coded(fun: Function) -> Function:
 def jit(fun: Function, /, **options: Any) -> Jitted:
     """Compile by XLA; the options are `jax.jit`'s."""
     arguments = Arguments(fun, **options)
+    for name in ("in_shardings", "out_shardings"):
+        if name in options:
+            options[name] = shardings.all_of(options[name])
     return Jitted(jax.jit(coded(fun), **(options | arguments.static)), arguments)
 
 
