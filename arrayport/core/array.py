@@ -346,11 +346,11 @@ class Array(Methods):
 
     def item(self, *args: int) -> Any:
         """The one element, or the one at an index, as a Python scalar."""
-        return self.__array__().item(*args)
+        return _known(self, "a Python number").item(*args)
 
     def tolist(self) -> Any:
         """Nested lists of Python scalars."""
-        return self.__array__().tolist()
+        return _known(self, "a list").tolist()
 
     def tobytes(self, order: Any = "C") -> bytes:
         """The elements as bytes."""
@@ -458,6 +458,13 @@ def restore(host: np.ndarray[Any, Any], weak: bool, name: str) -> Array:
     known = name in backends.entry_points()
     target = backends.get(name) if known else backends.ambient()
     return Array(target.asarray(host), weak)
+
+
+def _known(x: Array, use: str) -> np.ndarray[Any, Any]:
+    """The values on the host of an array that is not traced."""
+    if isinstance(x, Tracer) or _traced(x):
+        raise no_value(x, ConcretizationTypeError, use)
+    return x.__array__()
 
 
 def _scalar(x: Array, raw: Any, kind: str) -> Any:

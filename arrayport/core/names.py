@@ -259,17 +259,36 @@ NAMES: dict[str, str] = {
 }
 
 
-_OF_XLA = "it is of XLA's own profiles; `profiler.trace` writes what Perfetto opens"
+_OF_XLA = "it is of XLA's own profiles; `profiler.trace` writes what XProf opens"
 _OF_JAX = "it is one of JAX's own primitives; `arrayport.explain` shows arrayport's"
 _OF_TYPES = "it is of types with shardings, which are JAX's: specs and meshes divide arrays here"
 
+_OF_EFFECTS = "it marks an effect in JAX's own programs; here a primitive says whether it has one"
+_CHANGES = "arrays never change here, nor what holds them: carry a value, update it by .at"
+
 # Names of JAX's that are not here on purpose.
 REASONS: dict[str, str] = {
+    "CompilerEffortLevel": "it tells XLA how long to compile",
+    "Inline": "it tells XLA which calls to dissolve; every call is dissolved here that can be",
+    "Ref": _CHANGES,
     "allow_f16_reductions": "sums of 16-bit floats add up in float32 here, so none is refused",
     "array_garbage_collection_guard": "nothing tells here who frees an array",
     "auto_pcast": "it is of types with shardings, which arrays do not have here",
+    "debug.DebugEffect": _OF_EFFECTS,
+    "debug.OrderedDebugEffect": _OF_EFFECTS,
+    "distributed": "it joins the processes that JAX runs: call jax.distributed.initialize",
     "ds": "it cuts Refs, which are JAX's: use lax.dynamic_slice_in_dim",
+    "empty_ref": _CHANGES,
+    "export": "it writes XLA's programs: use jax.export on functions of JAX's arrays",
+    "ffi": "it calls what is compiled for XLA: use pure_callback, or a Primitive with kernels",
+    "free_ref": _CHANGES,
+    "freeze": _CHANGES,
     "jax2tf_associative_scan_reductions": "it is of jax2tf, which makes TensorFlow's programs",
+    "make_user_context": "it adds to the key of JAX's own caches",
+    "memory": "it names the memories of JAX's devices; arrays live on a device here",
+    "monitoring": "it listens to JAX's own events: jit(f).explain() and log_compiles tell of ours",
+    "new_ref": _CHANGES,
+    "ref": _CHANGES,
     "remove_size_one_mesh_axis_from_type": "it is of types with shardings, which are JAX's",
     "softmax_custom_jvp": "nn.softmax has one derivative here",
     "thread_guard": "it guards what several processes run together; here there is one",
