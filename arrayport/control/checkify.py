@@ -333,8 +333,9 @@ def _custom(
     checker: _Checker, state: State, xs: list[Array], eqn: Eqn
 ) -> tuple[State, list[Array]]:
     """What has rules of its own keeps them: its function is looked at apart."""
+    assert isinstance(eqn.prim, Holder)
     outs = eqn.prim.bind(*xs, **eqn.params)
-    held = next((v for k, v in eqn.params.items() if k in ("fun", "program", "solve")), None)
+    held = eqn.params[eqn.prim.runs]
     if isinstance(held, Program):
         state, _ = checker.run(held, state, [stop_gradient(x) for x in xs])
     return state, outs

@@ -45,6 +45,7 @@ checkpoint_p: Holder = Holder(
     ),
     jvp=lambda ts, xs, params: jvp_held(checkpoint_p, ts, xs, **params),
     linearize=_checkpoint_linearize,
+    runs="program",
 )
 
 

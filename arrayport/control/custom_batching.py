@@ -51,6 +51,7 @@ custom_vmap_p: Holder = Holder(
     linearize=lambda nonzero, xs, params, forward: jit_linearize(
         nonzero, xs, {"program": params["program"]}, forward
     ),
+    runs="program",
 )
 
 

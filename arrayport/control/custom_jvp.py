@@ -86,7 +86,7 @@ def _stage(trace: StagingTrace, xs: Sequence[Array], params: dict[str, Any]) -> 
 
 
 custom_jvp_p = Holder(
-    "custom_jvp", avals_given, _batch, jvp=_push, linearize=_linearize, stage=_stage
+    "custom_jvp", avals_given, _batch, jvp=_push, linearize=_linearize, stage=_stage, runs="fun"
 )
 
 

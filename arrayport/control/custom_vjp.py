@@ -123,7 +123,7 @@ def _stage(trace: StagingTrace, xs: Sequence[Array], params: dict[str, Any]) -> 
 
 
 custom_vjp_p = Holder(
-    "custom_vjp", avals_given, _batch, jvp=_push, linearize=_linearize, stage=_stage
+    "custom_vjp", avals_given, _batch, jvp=_push, linearize=_linearize, stage=_stage, runs="fun"
 )
 
 

@@ -110,6 +110,7 @@ jit_p: Holder = Holder(
     lambda size, xs, dims, /, program: batch_held(jit_p, size, xs, dims, program),
     jvp=lambda ts, xs, params: jvp_held(jit_p, ts, xs, params["program"]),
     linearize=jit_linearize,
+    runs="program",
 )
 
 # ---- the function

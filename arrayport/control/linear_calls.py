@@ -89,6 +89,7 @@ linear_call_p = Holder(
     _batch,
     jvp=_push,
     linearize=_linearize,
+    runs="fun",
 )
 
 

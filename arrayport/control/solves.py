@@ -123,6 +123,7 @@ linear_solve_p = Holder(
     _linear_batch,
     jvp=_linear_jvp,
     linearize=_linear_linearize,
+    runs="solve",
 )
 
 
@@ -277,6 +278,7 @@ root_p = Holder(
     _root_batch,
     jvp=_root_jvp,
     linearize=lambda *args: linearized(_root_jvp, *args),
+    runs="solve",
 )
 
 

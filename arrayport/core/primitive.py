@@ -211,9 +211,12 @@ class Holder(Primitive):
         the nonzero operands to those of the outputs.
     stage
         `(trace, xs, params) -> outs`, for a holder whose callables become Programs when staged.
+    runs
+        The name of the parameter that is applied to all operands and gives the outputs, if to
+        evaluate the primitive is just that: a Program, or a callable that was not staged.
     """
 
-    __slots__ = ("linearize", "stage")
+    __slots__ = ("linearize", "runs", "stage")
 
     def __init__(
         self,
@@ -224,9 +227,11 @@ class Holder(Primitive):
         jvp: Rule,
         linearize: Rule,
         stage: Rule | None = None,
+        runs: str = "",
     ) -> None:
         super().__init__(name, abstract, batch, jvp=jvp, many=True, keeps_weak=False)
         self.linearize = linearize
+        self.runs = runs
         self.stage = stage
 
     def bind(self, *args: Array, **params: Any) -> Any:

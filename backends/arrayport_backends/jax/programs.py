@@ -19,7 +19,7 @@ from arrayport.control.loops import while_p
 from arrayport.control.policies import name_p
 from arrayport.control.scanning import scan_p
 from arrayport.control.solves import linear_solve_p, root_p
-from arrayport.core.primitive import Primitive
+from arrayport.core.primitive import Holder, Primitive
 from arrayport.core.program import Program, eval_program
 from arrayport_backends.jax.leaves import bare, wrap
 
@@ -60,16 +60,15 @@ def while_loop(*operands: Any, cond: Program, body: Program, counts: tuple[int, 
     )
 
 
+def applied(prim: Holder) -> Callable[..., Any]:
+    """Apply what a holder just runs."""
+    return lambda *xs, **params: run(params[prim.runs], xs)
+
+
 ROWS: Mapping[Primitive, Callable[..., Any]] = {
-    jit_p: lambda *xs, program: run(program, xs),
-    checkpoint_p: lambda *xs, program, policy: run(program, xs),  # noqa: ARG005
+    **{p: applied(p) for p in (jit_p, checkpoint_p, custom_jvp_p, custom_vjp_p, custom_vmap_p)},
+    **{p: applied(p) for p in (linear_call_p, linear_solve_p, root_p)},
     name_p: checkpoint_name,
-    custom_jvp_p: lambda *xs, fun, **_rules: run(fun, xs),
-    linear_call_p: lambda *xs, fun, **_rules: run(fun, xs),
-    custom_vjp_p: lambda *xs, fun, **_rules: run(fun, xs),
-    custom_vmap_p: lambda *xs, program, **_rule: run(program, xs),
-    linear_solve_p: lambda *xs, solve, **_rules: run(solve, xs),
-    root_p: lambda *xs, solve, **_rules: run(solve, xs),
     cond_p: cond,
     scan_p: scan,
     while_p: while_loop,

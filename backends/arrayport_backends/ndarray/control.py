@@ -19,15 +19,11 @@ from arrayport.control.solves import linear_solve_p, root_p
 from arrayport.core import profile
 from arrayport.core.array import Array
 from arrayport.core.backend import get
+from arrayport.core.primitive import Holder
 from arrayport.core.program import Program, Var, interprets
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
-
-
-def run_program(lib: Lib, *raws: Raw, program: Program, **_rules: Any) -> list[Raw]:
-    """Run one Program."""
-    return program.run(get(lib.name))(*raws)
 
 
 def cond(lib: Lib, index: Raw, *raws: Raw, branches: Sequence[Program]) -> list[Raw]:
@@ -86,31 +82,23 @@ def scan(
     return [*carry, *ys]
 
 
-def run_custom(lib: Lib, *raws: Raw, fun: Any, **_rules: Any) -> list[Raw]:
-    """Run a function that has its own derivative; one that was not staged gives Arrays."""
-    if isinstance(fun, Program):
-        return fun.run(get(lib.name))(*raws)
-    return fun(*[Array(r) for r in raws])  # type: ignore[no-any-return]
+def applied(prim: Holder) -> Kernel:
+    """Apply what a holder just runs; a function that was not staged gives Arrays."""
 
+    def run(lib: Lib, *raws: Raw, **params: Any) -> list[Raw]:
+        held = params[prim.runs]
+        if isinstance(held, Program):
+            return held.run(get(lib.name))(*raws)
+        return held(*[Array(r) for r in raws])  # type: ignore[no-any-return]
 
-def solve(lib: Lib, *raws: Raw, solve: Program, **_rules: Any) -> list[Raw]:
-    """Run the solver."""
-    return solve.run(get(lib.name))(*raws)
+    return Kernel(run, moves=True)
 
-
-HOLDS = Kernel(run_program, moves=True)
 
 ROWS: Rows = {
-    jit_p: HOLDS,
-    checkpoint_p: HOLDS,
-    custom_vmap_p: HOLDS,
+    **{p: applied(p) for p in (jit_p, checkpoint_p, custom_jvp_p, custom_vjp_p, custom_vmap_p)},
+    **{p: applied(p) for p in (linear_call_p, linear_solve_p, root_p)},
     name_p: Kernel(lambda _lib, x, name: x, view=True, moves=True),  # noqa: ARG005
     cond_p: Kernel(cond, moves=True),
     while_p: Kernel(while_loop, moves=True),
     scan_p: Kernel(scan, moves=True),
-    custom_jvp_p: Kernel(run_custom, moves=True),
-    custom_vjp_p: Kernel(run_custom, moves=True),
-    linear_call_p: Kernel(run_custom, moves=True),
-    linear_solve_p: Kernel(solve, moves=True),
-    root_p: Kernel(solve, moves=True),
 }

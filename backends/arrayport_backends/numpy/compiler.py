@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,12 +10,8 @@ from math import prod
 from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
-from arrayport.control.custom_batching import custom_vmap_p
-from arrayport.control.custom_jvp import custom_jvp_p
-from arrayport.control.custom_vjp import custom_vjp_p
-from arrayport.control.jit import jit_p
 from arrayport.core.array import aval_of
-from arrayport.core.primitive import Primitive
+from arrayport.core.primitive import Holder
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
@@ -36,13 +32,6 @@ PATIENCE = 0.1
 CALL = 1_000  # of an interpreted equation
 COMPILING = 10_000_000
 INSTRUCTION = 0.02  # of that
-
-HELD: Mapping[Primitive, str] = {
-    jit_p: "program",
-    custom_vmap_p: "program",
-    custom_jvp_p: "fun",
-    custom_vjp_p: "fun",
-}
 
 
 class NumpyExecutor(Executor):
@@ -103,7 +92,9 @@ class NumpyExecutor(Executor):
 
 def run(eqn: Eqn) -> Program | None:
     """The Program that an equation just runs."""
-    held = eqn.params.get(HELD.get(eqn.prim, ""))
+    if not isinstance(eqn.prim, Holder) or eqn.prim is checkpoint_p:
+        return None
+    held = eqn.params.get(eqn.prim.runs)
     return held if isinstance(held, Program) else None
 
 
