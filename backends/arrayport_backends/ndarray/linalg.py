@@ -195,9 +195,9 @@ def slogdet(lib: Lib, x: Any) -> list[Any]:
 
 
 ROWS: Rows = {
-    cholesky_p: Kernel(cholesky),
-    triangular_solve_p: Kernel(triangular_solve),
-    solve_p: Kernel(solve),
+    cholesky_p: Kernel(cholesky, price=20.0),
+    triangular_solve_p: Kernel(triangular_solve, price=40.0),
+    solve_p: Kernel(solve, price=10.0),
     det_p: Kernel("linalg.det"),
     slogdet_p: Kernel(slogdet),
     lu_p: Kernel(lu),

@@ -20,7 +20,9 @@ from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.numpy import llvm, objects
 from arrayport_backends.numpy.codegen.entry import Entry, Layout, builtin
 from arrayport_backends.numpy.codegen.loops import HOLDERS
-from arrayport_backends.numpy.codegen.segments import Translation, Unit, code_of
+from arrayport_backends.numpy.codegen.matrices import STACKS
+from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit, code_of
+from arrayport_backends.numpy.codegen.updates import UPDATES
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.workers import SHARE, share
@@ -33,6 +35,7 @@ CALL = 1_000  # of an interpreted equation
 COMPILING = 10_000_000
 INSTRUCTION = 0.02  # of that
 
+MAKERS: Mapping[Primitive, Maker] = {**HOLDERS, **UPDATES, **STACKS}
 
 class NumpyExecutor(Executor):
     """An executor that is interpreted until machine code has become worth making."""
@@ -54,7 +57,7 @@ class NumpyExecutor(Executor):
         """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
         total = 0.0
         for eqn in program.eqns:
-            if self.language.fusable(eqn):
+            if self.language.fusable(eqn) or eqn.prim in STACKS:
                 size = max(prod(a.shape) for a in (*eqn.ins, *eqn.outs))
                 total += CALL + size * self.language.price(eqn)
             for inner in inner_programs(eqn.params):
@@ -175,7 +178,7 @@ def equation(
 
 def translation(executor: NumpyExecutor) -> Translation:
     """A module to be filled."""
-    return Translation(ir.Module(), executor.language, HOLDERS, executor.prepare)
+    return Translation(ir.Module(), executor.language, MAKERS, executor.prepare)
 
 
 def named(group: Group, code: Code) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +12,8 @@ from arrayport.control.loops import while_p
 from arrayport.control.scanning import scan_p
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Program
-from arrayport_backends.ndarray.writes import WRITES
 from arrayport_backends.numpy.codegen.emitters import LINE, nbytes, room, shifted
-from arrayport_backends.numpy.codegen.segments import Part, Translation, copy
-from arrayport_backends.numpy.codegen.updates import update
+from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation, copy
 from arrayport_backends.numpy.llvm import ir, storage
 
 IN_REGISTERS = 128  # bytes of a carry up to which it is copied, so that registers can hold it
@@ -233,9 +231,8 @@ def cond(t: Translation, eqn: Eqn) -> Part:
     return Part(function, reads, eqn.outs, scratch, cost)
 
 
-HOLDERS: Mapping[Primitive, Callable[[Translation, Eqn], Part]] = {
-    scan_p: scan,
-    while_p: while_loop,
-    cond_p: cond,
-    **dict.fromkeys(WRITES, update),
+HOLDERS: Mapping[Primitive, Maker] = {
+    scan_p: Maker(scan),
+    while_p: Maker(while_loop),
+    cond_p: Maker(cond),
 }

@@ -12,7 +12,6 @@ from arrayport.core.program import Atom, Eqn, Literal, Program, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import DTYPES
-from arrayport_backends.ndarray.writes import WRITES, combines
 from arrayport_backends.numpy.codegen.emitters import LINE, internal, nbytes, room, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.rows import Rows, grouped
@@ -43,19 +42,27 @@ class Part:
     inplace: frozenset[int] = frozenset()
 
 
+@dataclass(frozen=True)
+class Maker:
+    """How an equation that no nest computes becomes code, and which ones do."""
+
+    part: Callable[[Translation, Eqn], Part]
+    fits: Callable[[Eqn], bool] = bool
+
+
 class Translation:
-    """One module in the making, and how equations that hold Programs become loops in it."""
+    """One module in the making, and how equations that no nest computes become code in it."""
 
     def __init__(
         self,
         module: Any,
         language: KernelLanguage,
-        holders: Mapping[Primitive, Callable[[Translation, Eqn], Part]],
+        makers: Mapping[Primitive, Maker],
         prepare: Callable[[Program], Program],
     ) -> None:
         self.module = module
         self.language = language
-        self.holders = holders
+        self.makers = makers
         self.prepare = prepare
 
     def name(self, what: str) -> str:
@@ -63,12 +70,13 @@ class Translation:
         return str(self.module.get_unique_name(what))
 
     def native(self, eqn: Eqn) -> bool:
-        """Whether an equation that holds Programs becomes code, with all that they hold."""
+        """Whether an equation that no nest computes becomes code, with all that it holds."""
         sound = all(a.dtype in DTYPES and 0 not in a.shape for a in (*eqn.ins, *eqn.outs))
-        if eqn.prim in WRITES:
-            return sound and combines(eqn)
         return (
-            eqn.prim in self.holders and sound and all(map(self.whole, inner_programs(eqn.params)))
+            sound
+            and eqn.prim in self.makers
+            and self.makers[eqn.prim].fits(eqn)
+            and all(map(self.whole, inner_programs(eqn.params)))
         )
 
     def whole(self, program: Program) -> bool:
@@ -98,7 +106,7 @@ class Translation:
         parts = []
         for group in grouped(makers):
             if isinstance(group, Eqn):
-                parts.append(self.holders[group.prim](self, group))
+                parts.append(self.makers[group.prim].part(self, group))
                 continue
             own = {id(maker) for maker in group}
             others = [m for m in makers if id(m) not in own]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from math import prod
 from typing import Any
 
 from arrayport.core import dtypes
+from arrayport.core.primitive import Primitive
 from arrayport.core.program import Eqn
 from arrayport.passes.indices import flat
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES
-from arrayport_backends.ndarray.writes import WRITES, Write, update_of
+from arrayport_backends.ndarray.writes import WRITES, Write, combines, update_of
 from arrayport_backends.numpy.codegen.emitters import Emitter, nbytes
-from arrayport_backends.numpy.codegen.segments import Part, Translation, copy
+from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation, copy
 from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code
 from arrayport_backends.numpy.llvm import ir
 
@@ -62,3 +64,6 @@ def update(t: Translation, eqn: Eqn) -> Part:
     size = prod(update_of(eqn).shape)
     base = eqn.ins[0] if eqn.ins[0] not in eqn.ins[1:] else None
     return Part(emitted.function, eqn.ins, eqn.outs, 0, 10 * size, base)
+
+
+UPDATES: Mapping[Primitive, Maker] = dict.fromkeys(WRITES, Maker(update, combines))

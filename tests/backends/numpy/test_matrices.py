@@ -1,0 +1,135 @@
+"""Stacks of small matrices, as many at once as a vector has lanes, are as LAPACK has them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from arrayport_backends.numpy import llvm
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport import lax
+
+pytestmark = [
+    pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without LLVM"),
+    pytest.mark.usefixtures("at_once", "wide"),
+]
+DTYPES = ["float32", "float64", "complex64", "complex128"]
+SIZES = [((), 1, 1), ((3,), 4, 2), ((2, 9), 3, 5), ((17,), 16, 2)]  # stack, rows, right-hand sides
+
+
+@pytest.fixture
+def wide():
+    """Allow 64 bits."""
+    with ap.config.override("enable_x64", True):
+        yield
+
+
+def drawn(dtype, *shapes):
+    draws = np.random.default_rng(5)
+    made = [draws.standard_normal(shape) for shape in shapes]
+    if np.dtype(dtype).kind == "c":
+        made = [x + 1j * draws.standard_normal(x.shape) for x in made]
+    return [x.astype(dtype) for x in made]
+
+
+def native(function, *args):
+    """Compile a function that must become code altogether, and run it."""
+    compiled = ap.jit(function)
+    args = tuple(map(anp.asarray, args))
+    assert "calls" not in compiled.lower(*args).as_text("schedule")
+    return np.asarray(compiled(*args))
+
+
+def close(found, expected, dtype, scale=1e3):
+    bound = scale * np.finfo(dtype).eps
+    np.testing.assert_allclose(found, expected, bound, bound * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_solutions(dtype):
+    wide = np.result_type(dtype, "float64")
+    for stack, n, m in SIZES:
+        a, b = drawn(dtype, (*stack, n, n), (*stack, n, m))
+        close(native(anp.linalg.solve, a, b), np.linalg.solve(a.astype(wide), b), dtype)
+
+
+def test_triangles():
+    dtype, n = "complex128", 5
+    a, b = drawn(dtype, (3, n, n), (3, n, n))
+    a = a + 3 * np.eye(n, dtype=dtype)
+    for left, lower, turned, conjugated in product([False, True], repeat=4):
+        unit = lower == turned
+        t = np.tril(a) if lower else np.triu(a)
+        if unit:
+            t = np.tril(t, -1) + np.triu(t, 1) + np.eye(n)
+        t = t.conj() if conjugated else t
+        t = t.swapaxes(-1, -2) if turned else t
+        inverse = np.linalg.inv(t)
+        options = {
+            "left_side": left,
+            "lower": lower,
+            "transpose_a": turned,
+            "conjugate_a": conjugated,
+            "unit_diagonal": unit,
+        }
+        found = native(lambda a, b, o=options: lax.linalg.triangular_solve(a, b, **o), a, b)
+        close(found, inverse @ b if left else b @ inverse, dtype, 1e4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_factors_of_cholesky(dtype):
+    for stack, n, _ in SIZES:
+        (a,) = drawn(dtype, (*stack, n, n))
+        a = a @ a.conj().swapaxes(-1, -2) + n * np.eye(n, dtype=dtype)
+        close(native(lax.linalg.cholesky, a), np.linalg.cholesky(a), dtype)
+
+
+def test_a_matrix_that_is_not_positive_definite_alone_is_lost():
+    a = np.stack([np.eye(3), -np.eye(3), np.diag([1.0, 0, 1]), 4 * np.eye(3)])
+    found = native(lax.linalg.cholesky, a)
+    lost = np.tril(np.full((3, 3), np.nan))
+    np.testing.assert_array_equal(found, np.stack([np.eye(3), lost, lost, 2 * np.eye(3)]))
+
+
+def test_singular_matrices_divide_by_their_zero_pivots():
+    a = np.array([[[1.0, 2], [2, 4]], [[2, 0], [0, 4]], [[0, 0], [0, 0]], [[np.nan, 1], [1, 1]]])
+    b = np.array([[[1.0], [3]], [[2], [4]], [[1], [0]], [[1], [1]]])
+    found = native(anp.linalg.solve, a, b)
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        np.testing.assert_array_equal(found, np.asarray(jax.numpy.linalg.solve(a, b)))
+
+
+def test_rows_change_places_matrix_by_matrix():
+    orders = np.array([np.random.default_rng(i).permutation(6) for i in range(20)])
+    a = np.eye(6)[orders] * (1 + np.arange(6.0))
+    b = np.arange(20 * 6.0).reshape(20, 6, 1)
+    np.testing.assert_allclose(a @ native(anp.linalg.solve, a, b), b, 1e-14)
+
+
+def test_solutions_in_loops_and_their_derivatives():
+    a, b = drawn("float64", (5, 4, 4), (5, 4))
+    a += 4 * np.eye(4)
+
+    def refined(a, b):
+        return lax.fori_loop(0, 3, lambda _, x: x + ap.vmap(anp.linalg.solve)(a, b - x), b)
+
+    x = np.linalg.solve(a, b[..., None])[..., 0]
+    expected = b
+    for _ in range(3):
+        expected = expected + np.linalg.solve(a, (b - expected)[..., None])[..., 0]
+    close(native(refined, a, b), expected, "float64")
+
+    def size(a):
+        return anp.sum(ap.vmap(anp.linalg.solve)(a, anp.asarray(b)) ** 2)
+
+    pulled = np.linalg.solve(a.swapaxes(-1, -2), 2 * x[..., None])
+    close(native(ap.grad(size), a), -pulled * x[:, None, :], "float64", 1e4)
+
+
+def test_larger_matrices_stay_with_lapack():
+    a, b = drawn("float32", (2, 17, 17), (2, 17, 1))
+    assert "calls" in ap.jit(anp.linalg.solve).lower(a, b).as_text("schedule")
