@@ -80,4 +80,4 @@ def _windows(lib: Lib, lhs: Any, window: Any, places: Any, conv: Convolution) ->
     )
 
 
-ROWS: Rows = {conv_general_dilated_p: Kernel(convolve)}
+ROWS: Rows = {conv_general_dilated_p: Kernel(convolve, price=7.0)}

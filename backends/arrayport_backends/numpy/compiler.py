@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,13 +11,14 @@ from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
 from arrayport.core.array import aval_of
-from arrayport.core.primitive import Holder
+from arrayport.core.primitive import Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.numpy import llvm, objects
+from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
 from arrayport_backends.numpy.codegen.entry import Entry, Layout, builtin
 from arrayport_backends.numpy.codegen.loops import HOLDERS
 from arrayport_backends.numpy.codegen.matrices import STACKS
@@ -35,7 +36,10 @@ CALL = 1_000  # of an interpreted equation
 COMPILING = 10_000_000
 INSTRUCTION = 0.02  # of that
 
-MAKERS: Mapping[Primitive, Maker] = {**HOLDERS, **UPDATES, **STACKS}
+# What is otherwise a call of a library.
+OWN: Mapping[Primitive, Maker] = {**STACKS, **CONVOLUTIONS}
+MAKERS: Mapping[Primitive, Maker] = {**HOLDERS, **UPDATES, **OWN}
+
 
 class NumpyExecutor(Executor):
     """An executor that is interpreted until machine code has become worth making."""
@@ -57,7 +61,7 @@ class NumpyExecutor(Executor):
         """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
         total = 0.0
         for eqn in program.eqns:
-            if self.language.fusable(eqn) or eqn.prim in STACKS:
+            if self.language.fusable(eqn) or eqn.prim in OWN:
                 size = max(prod(a.shape) for a in (*eqn.ins, *eqn.outs))
                 total += CALL + size * self.language.price(eqn)
             for inner in inner_programs(eqn.params):

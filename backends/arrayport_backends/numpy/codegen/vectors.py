@@ -6,12 +6,12 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.scalars import PARTS, Builder, DType, Scalar
-from arrayport_backends.numpy.llvm import INTRINSICS, WIDTH, LLVMBuilder, ir, register
+from arrayport_backends.numpy.llvm import INTRINSICS, LLVMBuilder, ir, register, vector_bytes
 
 
 def lanes(dtype: DType, most: int) -> int:
     """How many numbers of a dtype, or parts of complex ones, go at once: no more than there are."""
-    count = WIDTH // PARTS.get(dtype, dtype).itemsize
+    count = vector_bytes() // PARTS.get(dtype, dtype).itemsize
     while count > most:
         count //= 2
     return count
@@ -42,11 +42,16 @@ class VectorBuilder(LLVMBuilder):
 
     def numbered(self, code: Any, dtype: DType) -> Scalar:
         """An index as a number of every lane."""
-        kind, word = self.kind(dtype), ir.IntType(32)
-        code = self.ir.trunc(code, kind.element) if kind.element.width < code.type.width else code
-        one = self.ir.insert_element(ir.Constant(kind, ir.Undefined), code, word(0))
+        kind = register(dtype)
+        code = self.ir.trunc(code, kind) if kind.width < code.type.width else code
+        return self.spread(Scalar(dtype, code, self))
+
+    def spread(self, x: Scalar) -> Scalar:
+        """A real number for every lane."""
+        kind, word = self.kind(x.dtype), ir.IntType(32)
+        one = self.ir.insert_element(ir.Constant(kind, ir.Undefined), x.code, word(0))
         first = ir.Constant(ir.VectorType(word, self.count), [0] * self.count)
-        return Scalar(dtype, self.ir.shuffle_vector(one, one, first), self)
+        return Scalar(x.dtype, self.ir.shuffle_vector(one, one, first), self)
 
     def scaled(self, x: Scalar, y: Scalar) -> Scalar:
         """Divide by a real number."""
