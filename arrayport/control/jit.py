@@ -115,6 +115,8 @@ jit_p: Holder = Holder(
 
 # ---- the function
 
+PLACEMENT = {"in_shardings", "out_shardings", "device", "backend", "compiler_options"}
+
 
 def jit(
     fun: Callable[..., Any] | None = None,
@@ -135,8 +137,9 @@ def jit(
     Arrays among the arguments are traced by shape, dtype and weakness; arguments named by
     `static_argnums` or `static_argnames` keep their Python value, must be hashable, and retrace the
     function when they change. Donated arguments may not be used afterwards. `out_shardings`: as for
-    `lax.with_sharding_constraint`; other `placement` (in_shardings, device) goes to a native
-    engine. Without `fun`, gives a decorator.
+    `lax.with_sharding_constraint`; a `backend` ("cpu", "gpu", "tpu") must be where the arrays are;
+    other `placement` (in_shardings, device, compiler_options) goes to a native engine. Without
+    `fun`, gives a decorator.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.jit(lambda x: x * 2 + 1)(anp.arange(3))
@@ -151,6 +154,8 @@ def jit(
         "inline": inline,
         **placement,
     }
+    if unknown := placement.keys() - PLACEMENT:
+        raise TypeError(f"jit takes no argument {min(unknown)!r}")
     if fun is None:
         return partial(jit, **options)
     if not callable(fun):
@@ -224,6 +229,12 @@ class Jitted:
             if by_type(cls) is backend:
                 self.quick[cls] = native
             return native(*args, **kwargs)
+        asked = self.options.get("backend")
+        if asked is not None and asked != backend.devices()[0].platform:
+            raise ValueError(
+                f"jit of {self.__name__} has backend={asked!r}, but its arrays are on "
+                f"{backend.devices()[0]}: move them with arrayport.device_put"
+            )
         token = enter(backend)
         try:
             leaves, tree = flatten(

@@ -313,7 +313,15 @@ def eye(
            [0., 0., 1.]], dtype=float32)
     """
     known = dtype_or(dtype, dtypes.default_float())
-    return on_device(device, _eye, *shape_of((N, N if M is None else M)), k, known)
+    rows, columns = _extents(N, M)
+    k = k if isinstance(k, Array) else whole(k, "k")
+    return on_device(device, _eye, rows, columns, k, known)
+
+
+def _extents(N: Any, M: Any) -> tuple[int, int]:
+    """The shape of a matrix, square unless M is given."""
+    rows = count_of(N, "N")
+    return rows, rows if M is None else count_of(M, "M")
 
 
 def _eye(rows: int, columns: int, k: Any, dtype: DType) -> Array:
@@ -341,7 +349,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     Array([[1., 0.],
            [1., 1.]], dtype=float32)
     """
-    shape = shape_of((N, N if M is None else M))
+    shape = _extents(N, M)
     row, column = (creation.broadcasted_iota("int32", shape, i) for i in (0, 1))
     below = less_equal(column - row, whole(k, "k"))
     return convert(below, dtype_or(dtype, dtypes.default_float()))

@@ -46,7 +46,7 @@ def bincount(
         x.concrete(ConcretizationTypeError, "numbers to count (give length=...)")
         length = int(np.max(x.__array__(), initial=count_of(minlength, "minlength") - 1)) + 1
     ones = full_like(x, 1) if weights is None else arrayed(weights, "weights")
-    start = full_like(ones, 0, (length,))
+    start = full_like(ones, 0, (count_of(length, "length"),))
     return start.at[maximum(x, 0)].add(ones, mode="drop")
 
 

@@ -271,7 +271,7 @@ def convolve(
     Array([ 1., 12., 20.], dtype=float32)
     """
     x, y = promote_inexact((a, v), "convolve")
-    _check(x, y, mode)
+    _check("convolve", x, y, mode)
     if x.size < y.size:
         x, y = y, x
     return _slide(x, flip(y), mode, precision, preferred_element_type)
@@ -287,18 +287,18 @@ def correlate(
 ) -> Array:
     """Slide v, conjugated, along a and sum the products. Source: ``jax.numpy.correlate``."""
     x, y = promote_inexact((a, v), "correlate")
-    _check(x, y, mode)
+    _check("correlate", x, y, mode)
     y = conj(y)
     if x.size >= y.size:
         return _slide(x, y, mode, precision, preferred_element_type)
     return flip(_slide(y, x, mode, precision, preferred_element_type))
 
 
-def _check(x: Array, y: Array, mode: str) -> None:
+def _check(name: str, x: Array, y: Array, mode: str) -> None:
     if len(x.shape) != 1 or len(y.shape) != 1 or not x.size or not y.size:
-        raise ValueError(f"convolution takes vectors with elements, not {x.shape} and {y.shape}")
+        raise ValueError(f"{name} takes vectors with elements, not {x.shape} and {y.shape}")
     if mode not in {"full", "same", "valid"}:
-        raise ValueError(f"mode={mode!r} of a convolution must be 'full', 'same' or 'valid'")
+        raise ValueError(f"mode={mode!r} of {name} must be 'full', 'same' or 'valid'")
 
 
 def _slide(x: Array, y: Array, mode: str, precision: Any, preferred: Any) -> Array:

@@ -44,6 +44,8 @@ __all__ = [
 
 def _number(x: Any, name: str) -> Any:
     """Give a bound as a number: ranges have static shapes."""
+    if not isinstance(x, Array | np.ndarray | np.generic | int | float):
+        raise TypeError(f"{name} of arange must be a real number, not {x!r}")
     if not isinstance(x, Array):
         return x
     use = f"the {name} of arange, on which its shape depends"

@@ -415,7 +415,7 @@ def var(
     off = sub(x, mean)
     squares = real(mul(off, conj(off))) if dtypes.is_complex(x.dtype) else square(off)
     total = reduce_sum(squares if where is None else masked(squares, where, 0), axes)
-    left = count - ddof
+    left = count - (ddof if isinstance(ddof, int | float) else arrayed(ddof, "ddof"))
     left = maximum(left, 0) if isinstance(left, Array) else np.maximum(left, 0).item()
     return restore_axes(convert(total / left, known), x.shape, axes, keepdims)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.errors import ConcretizationTypeError
 from arrayport.ops.indexing import (
     ScatterDimensionNumbers,
     scatter_add,
@@ -44,8 +46,15 @@ def _segments(
         raise TypeError(f"segment_ids must be integers, not {ids.dtype}: cast with astype('int32')")
     if monoid in {"add", "mul"} and dtypes.kind(x.dtype) == "b":
         raise TypeError(f"{name} has no meaning for booleans: cast with astype('int32')")
+    if isinstance(num_segments, Array):
+        num_segments.concrete(ConcretizationTypeError, "num_segments")
     if num_segments is None:
+        ids.concrete(ConcretizationTypeError, "segment_ids to count (give num_segments=...)")
         num_segments = int(reduce_max(ids)) + 1 if ids.size else 0
+    try:
+        num_segments = index(num_segments)
+    except TypeError:
+        raise TypeError(f"num_segments must be an integer, not {num_segments!r}") from None
     if num_segments < 0:
         raise ValueError(f"num_segments must not be negative, it is {num_segments}")
     start = full_like(x, IDENTITIES[monoid](x.dtype), (num_segments, *x.shape[1:]))

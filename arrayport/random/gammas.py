@@ -104,11 +104,16 @@ def _loggamma_jvp(primals: tuple[Array, Array], tangents: tuple[Any, Array]) -> 
     return logs, tangents[1] * (random_gamma_grad(a, draws) / draws)
 
 
+def _exact(name: str, method: str) -> None:
+    """Refuse another method."""
+    if method != "exact":
+        raise ValueError(f"{name}: method={method!r} is not available, only 'exact'")
+
+
 def _drawn(
     name: str, key: Any, a: Any, shape: Any, dtype: Any, method: str, log_space: bool
 ) -> Array:
-    if method != "exact":
-        raise ValueError(f"{name}: method {method!r} is not available, only 'exact'")
+    _exact(name, method)
     words = one_key(key, name)
     found = floating(dtype, name)
     _, (alpha,) = parameters(name, words, shape, found, a)
@@ -169,12 +174,12 @@ def beta(
 ) -> Array:
     """Draw from the beta distribution. Source: ``jax.random.beta``."""
     no_sharding(out_sharding, "beta")
+    _exact("beta", method)
     key = one_key(key, "beta")
     found = floating(dtype, "beta")
     size, both = parameters("beta", key, shape, found, a, b)
     first, second = (
-        loggamma(k, p, size, found, method=method)
-        for k, p in zip(bits_of.two_keys(key), both, strict=True)
+        loggamma(k, p, size, found) for k, p in zip(bits_of.two_keys(key), both, strict=True)
     )
     most = maximum(first, second)
     x, y = exp(first - most), exp(second - most)
@@ -192,10 +197,11 @@ def chisquare(
 ) -> Array:
     """Draw from the chi-square distribution. Source: ``jax.random.chisquare``."""
     no_sharding(out_sharding, "chisquare")
+    _exact("chisquare", method)
     key = one_key(key, "chisquare")
     found = floating(dtype, "chisquare")
     size, (freedom,) = parameters("chisquare", key, shape, found, df)
-    return exp(loggamma(key, freedom / 2, size, found, method=method)) * 2
+    return exp(loggamma(key, freedom / 2, size, found)) * 2
 
 
 def f(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from math import ceil, log, prod
-from operator import index
 from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
-from arrayport.numpy.arguments import shape_of
+from arrayport.numpy.arguments import shape_of, whole
 from arrayport.numpy.searching import searchsorted
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import log as logarithm
@@ -39,10 +38,8 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     """
     key = one_key(key, "permutation")
     if not getattr(x, "shape", ()):
-        try:
-            return _shuffled(key, bits_of.count_up(key, dtypes.default_int(), index(x)), 0)
-        except TypeError:
-            raise TypeError(f"permutation takes an array or an integer, not {x!r}") from None
+        count = whole(x, "x of permutation", "an array or an integer")
+        return _shuffled(key, bits_of.count_up(key, dtypes.default_int(), count), 0)
     x = lift(x, backend_of(key))
     axis = axis_of(axis, len(x.shape), "permutation")
     if independent or len(x.shape) == 1:
@@ -114,9 +111,9 @@ def choice(
     size = shape_of(shape)
     draws = prod(size)
     population = lift(a, backend_of(key), "the population a")
-    whole = not population.shape
-    axis = 0 if whole else axis_of(axis, len(population.shape), "choice")
-    count = index(a) if whole else population.shape[axis]
+    below = not population.shape
+    axis = 0 if below else axis_of(axis, len(population.shape), "choice")
+    count = whole(a, "the population a") if below else population.shape[axis]
     if count <= 0 and draws:
         raise ValueError("choice: the population a must not be empty")
     if not replace and draws > count:
@@ -139,4 +136,4 @@ def choice(
             _, order = top_k(noise + logarithm(weights), draws)
             picked = convert(order, dtypes.default_int())
     picked = reshape(picked, size)
-    return picked if whole else take(population, picked, axis)
+    return picked if below else take(population, picked, axis)

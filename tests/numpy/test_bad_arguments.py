@@ -16,7 +16,9 @@ from arrayport_conformance.catalogue.rows import fill
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.core.tree import tree_map
+from arrayport.scipy.signal import csd, welch
 
+KEY = ap.random.PRNGKey(0)
 AXES = ["0", 1.5, 99, (0, 99), object()]
 ARRAYS = [None, "abc", object()]
 INTEGERS = ["zz", (1.5,), object()]
@@ -101,6 +103,37 @@ def test_errors_are_ours(row: Row) -> None:
             TypeError,
             r"cannot concatenate shapes \(2, 2\), \(3, 3\) along axis 0",
         ),
+        (lambda: anp.pad(anp.ones(2), 1.5), TypeError, "pad_width must be an integer, not 1.5"),
+        (lambda: anp.eye(2.5), TypeError, "N must be an integer"),
+        (lambda: anp.eye(2, k=1.5), TypeError, "k must be an integer"),
+        (lambda: anp.tri(2, 1.5), TypeError, "M must be an integer"),
+        (lambda: anp.arange("a"), TypeError, "start of arange must be a real number"),
+        (lambda: anp.arange(0, 1j), TypeError, "stop of arange must be a real number"),
+        (lambda: anp.var(anp.ones(2), ddof="a"), TypeError, "ddof must be"),
+        (
+            lambda: anp.bincount(anp.array([0]), length=-1),
+            ValueError,
+            "length must not be negative",
+        ),
+        (lambda: anp.convolve(anp.ones((2, 2)), anp.ones(2)), ValueError, "convolve takes vectors"),
+        (lambda: anp.correlate(anp.ones(2), anp.ones(2), "x"), ValueError, "mode='x' of correlate"),
+        (lambda: anp.round(anp.array([True])), TypeError, "round takes numbers, not bool"),
+        (lambda: csd(anp.ones(8), anp.ones(8), nperseg=2.5), TypeError, "nperseg must be an integ"),
+        (lambda: welch(anp.ones(8), window=3), ValueError, "window must be a name, or a vector"),
+        (lambda: ap.random.choice(KEY, 2.5), TypeError, "population a must be an integer"),
+        (lambda: ap.random.beta(KEY, 1.0, 1.0, method="x"), ValueError, "beta: method='x'"),
+        (lambda: ap.random.permutation(KEY, 2.5), TypeError, "an array or an integer, not 2.5"),
+        (
+            lambda: ap.ops.segment_sum(anp.ones(2), anp.array([0, 1]), 2.5),
+            TypeError,
+            "num_segments must be an integer",
+        ),
+        (lambda: ap.jit(anp.sin, backend="tpu")(anp.ones(2)), ValueError, "backend='tpu'"),
+        (
+            lambda: ap.jit(anp.sin, statik_argnums=0),
+            TypeError,
+            "takes no argument 'statik_argnums'",
+        ),
         (lambda: anp.repeat(anp.ones(2), 1.5), TypeError, "repeats must be an integer or a vec"),
     ],
 )
@@ -108,6 +141,22 @@ def test_errors_are_ours(row: Row) -> None:
 def test_messages_name_the_argument(call: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         call()
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize(
+    ("function", "size", "name"),
+    [
+        (lambda n: ap.ops.segment_sum(anp.ones(2), anp.array([0, 1]), n), 2, "num_segments"),
+        (lambda ids: ap.ops.segment_sum(anp.ones(2), ids), np.array([0, 1]), "segment_ids"),
+        (lambda n: welch(anp.ones(8), nperseg=n), 4, "nperseg"),
+        (anp.eye, 3, "N"),
+        (lambda n: anp.linspace(0, 1, n), 3, "num"),
+    ],
+)
+def test_a_traced_size_is_named(function: Any, size: Any, name: str) -> None:
+    with pytest.raises(ap.errors.ConcretizationTypeError, match=f"was used as {name}"):
+        ap.jit(function)(size)
 
 
 @pytest.mark.usefixtures("backend")

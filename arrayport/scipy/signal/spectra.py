@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from math import pi
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.lazy import Lazy
 from arrayport.numpy import fft
-from arrayport.numpy.arguments import arrayed, axis_of
+from arrayport.numpy.arguments import arrayed, axis_of, count_of
 from arrayport.numpy.creation import asarray, zeros
 from arrayport.numpy.indexing import take
 from arrayport.numpy.joins import concatenate
@@ -95,8 +94,8 @@ def _window(window: Any, size: int | None, most: int, like: Array) -> tuple[Arra
         found = convert(asarray(window), like.dtype)
         if len(found.shape) != 1 or found.size > most or size not in {None, found.size}:
             raise ValueError(
-                f"the window must be a vector of nperseg={size} elements, not longer than the "
-                f"signal ({most}), but has shape {found.shape}"
+                f"window must be a name, or a vector of nperseg elements (nperseg={size}), no more "
+                f"than the signal's {most}, but has shape {found.shape}"
             )
         return found, found.size
     length = most if size is None else size
@@ -121,10 +120,7 @@ def _named_window(window: Any, length: int, like: Array) -> Array:
 
 def _count(name: str, value: Any, default: int) -> int:
     """Give a length as an integer."""
-    found = default if value is None else index(value)
-    if found < 0:
-        raise ValueError(f"{name} must not be negative, but is {found}")
-    return found
+    return default if value is None else count_of(value, name)
 
 
 def _overlaps(nperseg: int, noverlap: Any, nfft: Any, default: int) -> tuple[int, int]:
