@@ -319,7 +319,7 @@ def eye(
 
 
 def _extents(N: Any, M: Any) -> tuple[int, int]:
-    """The shape of a matrix, square unless M is given."""
+    """Give the shape of a matrix, square unless M is given."""
     rows = count_of(N, "N")
     return rows, rows if M is None else count_of(M, "M")
 
