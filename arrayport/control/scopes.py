@@ -7,7 +7,6 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from importlib import metadata
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,7 +20,7 @@ from arrayport.core.trace import EVAL, stage_into
 from arrayport.ops.placement import resolve
 from arrayport.ops.promotion import lift
 
-platform_of = Lazy("platform")
+metadata, platform_of = Lazy("importlib.metadata"), Lazy("platform")
 
 
 @contextmanager

@@ -9,18 +9,21 @@ from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arrayport.core.errors import BackendNotFoundError, UnsupportedOnBackendError
+from arrayport.core.lazy import Lazy
 
 if TYPE_CHECKING:
     from arrayport.core.array import Array
     from arrayport.core.primitive import Primitive
     from arrayport.core.program import Program, Var
+
+metadata = Lazy("importlib.metadata")
 
 ENTRY_POINTS = "arrayport.backends"
 NO_KERNEL = "it has no kernel here yet"  # what a table that says nothing is taken to say
@@ -133,7 +136,7 @@ _ambient: ContextVar[Backend | None] = ContextVar("ambient", default=None)
 
 
 @cache
-def entry_points() -> dict[str, metadata.EntryPoint]:
+def entry_points() -> dict[str, Any]:
     """Backends that are installed as packages, by name; nothing is imported."""
     return {e.name: e for e in metadata.entry_points(group=ENTRY_POINTS)}
 

@@ -50,7 +50,7 @@ class NumpyExecutor(Executor):
 
     def plan(self, program: Program) -> None:
         super().plan(program)
-        if not llvm.available():
+        if not llvm.installed():
             return
         if objects.known(self.program):
             self.warm = 0

@@ -24,9 +24,15 @@ binding: Any = Lazy("llvmlite.binding")
 
 
 @cache
+def installed() -> bool:
+    """Whether LLVM is there; it is not loaded for that."""
+    return find_spec("llvmlite") is not None
+
+
+@cache
 def available() -> bool:
     """Whether LLVM is installed and the processor fuses a product and a sum: else NumPy runs."""
-    if find_spec("llvmlite") is None:
+    if not installed():
         return False
     features = binding.get_host_cpu_features()
     needed = ("fma", "f16c") if binding.get_process_triple().startswith("x86") else ()
