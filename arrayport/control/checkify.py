@@ -56,7 +56,6 @@ from arrayport.transforms.staging import restage
 State = list[Array]  # of an error: its code, then the values of its slots
 DIVISIONS = (div_p, floor_divide_p)
 SCATTERS = (scatter_set_p, scatter_add_p, scatter_mul_p, scatter_min_p, scatter_max_p)
-INDEX: Slot = (Aval((), dtypes.int32),)
 # What only moves, chooses or rounds elements: a NaN that it gives came from elsewhere.
 MOVES = frozenset(
     {
@@ -119,7 +118,7 @@ class _Checker:
         if enabled & {NaNError, DivisionByZeroError}:
             found[()] = None
         if OOBError in enabled:
-            found[INDEX] = None
+            found[(Aval((), dtypes.default_int()),)] = None  # the index that is told
         self.slots = tuple(dict.fromkeys([*found, *_slots(program)]))
         self.avals = [Aval((), dtypes.int32), *[a for slot in self.slots for a in slot]]
 
@@ -253,7 +252,7 @@ def _bound(checker: _Checker, state: State, x: Array, start: Array, axis: int, l
         return state
     outside = (start < 0) | (start > limit)
     place = argmax(convert(reshape(outside, (start.size,)), dtypes.int32), 0, dtypes.int32)
-    index = convert(reshape(start, (start.size,))[place], dtypes.int32)
+    index = convert(reshape(start, (start.size,))[place], dtypes.default_int())
     text = (
         f"out-of-bounds indexing for array of shape {x.shape}: index {{}} is out of bounds for "
         f"axis {axis} with size {x.shape[axis]}"

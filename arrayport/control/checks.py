@@ -219,8 +219,15 @@ def functional() -> Iterator[None]:
         _functional.reset(token)
 
 
+def are_functional() -> bool:
+    """Whether checks that are traced become values; what is traced then is of no use elsewhere."""
+    return _functional.get()
+
+
 def _bind(error: Error, debug: bool) -> None:
-    if not debug and is_staging() is not EVAL and not _functional.get():
+    if debug and not _functional.get():
+        return
+    if is_staging() is not EVAL and not _functional.get():
         raise ValueError(
             f"a check at {user_line()} was traced (by jit, scan, cond ...), where it cannot raise: "
             "make the outermost function functional with checkify, or use debug_check"

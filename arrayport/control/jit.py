@@ -11,6 +11,7 @@ from typing import Any
 from numpy import ndarray
 
 from arrayport.control import stages
+from arrayport.control.checks import are_functional
 from arrayport.control.explaining import Signature, explain, noting
 from arrayport.control.flat import Traced as Staged
 from arrayport.control.flat import flatten
@@ -295,7 +296,7 @@ class Jitted:
         typed = tuple([(k, type(v), v) for k, v in statics])
         axes = tuple([(name, int(t.size)) for name, t in named_axes.get().items()])
         avals = tuple([aval_of(x) for x in leaves])
-        key = typed, tree, avals, traced_options(), lines.on, backend, axes
+        key = typed, tree, avals, traced_options(), lines.on, are_functional(), backend, axes
         hit = self.programs.get(key)
         if hit is not None:
             return hit[0], (), hit[1]

@@ -297,7 +297,8 @@ def wrapped(index: Any, size: int) -> Any:
         if (wide < 0).any():
             wide = np.where(wide < 0, wide + size, wide)
         if wide.dtype != default:  # what is outside must stay so
-            wide = np.minimum(np.maximum(wide, -1), size).astype(default)
+            limits = np.iinfo(default)
+            wide = wide.clip(limits.min, limits.max).astype(default)
         return wide if isinstance(index, ndarray) or neutral(index) else Array(np.asarray(wide))
     if dtypes.kind(index.dtype) == "u":
         return convert(minimum(index, size) if index.dtype.itemsize >= 4 else index, default)
