@@ -118,7 +118,7 @@ CONTRACT = (
         NUMPY,
         "the index and the shape are known when the code runs or is traced: a mistake can be told",
         STATIC,
-        (*INDEXING, *UPDATES),
+        ("Array.__getitem__", *UPDATES),
     ),
     Row(
         "array_indices_clamp",
@@ -169,8 +169,8 @@ CONTRACT = (
     # ---- numbers that do not fit
     Row(
         "literals_must_fit",
-        "int8_array + 1000, int8_array.at[0].set(1000)",
-        "OverflowError; comparisons with such a number answer truthfully",
+        "int8_array + 1000, 1000 ** int8_array, int8_array.at[0].set(1000)",
+        "OverflowError; comparisons with such a number answer truthfully, an exponent may be any",
         NUMPY,
         "a literal that wraps is a mistake",
         STATIC,
@@ -391,7 +391,13 @@ CONTRACT = (
         JAX,
         "the formulas are JAX's; logarithms differ in the last bit",
         EVERYWHERE,
-        ("random.normal",),
+        tuple(
+            f"random.{name}"
+            for name in (
+                *("normal", "exponential", "gumbel", "laplace", "cauchy"),
+                *("rayleigh", "weibull_min"),
+            )
+        ),
     ),
     # ---- routing
     Row(

@@ -20,6 +20,7 @@ from arrayport.ops.promotion import (
     lift,
     promote,
     promote_dtypes,
+    scalar,
     settle,
 )
 from arrayport.ops.structure import broadcast_to, constant, convert, full_like, zeros
@@ -232,7 +233,7 @@ def power(x: Any, y: Any) -> Array:
     if type(y) is int and isinstance(x, Array):
         return integer_pow(counted(x), y)
     if isinstance(y, Array) and not y.weak and dtypes.is_integer(y.dtype):
-        x, y = settle([lift(x), y])
+        x, y = settle([scalar(x, y.dtype) if type(x) is int else lift(x), y])
         x = convert(x, x.dtype) if dtypes.is_inexact(x.dtype) else x
     return _power(x, y)
 
