@@ -15,7 +15,7 @@ from arrayport.passes.indices import Indices
 from arrayport_backends.ndarray.costs import instructions, nanoseconds
 from arrayport_backends.ndarray.forms import FORMS, pointwise
 from arrayport_backends.ndarray.kernels import Kernel, Rows
-from arrayport_backends.ndarray.scalars import DTYPES
+from arrayport_backends.ndarray.scalars import DTYPES, DType
 
 COVERING = 4  # an update of more than this part of the base goes through all of it
 PARTS = 16  # operands from which joining is left to the library
@@ -65,7 +65,7 @@ class KernelLanguage:
         if eqn.prim in UPDATES and lanes_of(eqn.outs[0].shape) and not _covers(eqn):
             return None  # in place it is quicker
         form = rule(eqn, at)
-        if isinstance(form, Folded) and not _folds(form, eqn):
+        if isinstance(form, Folded) and not combines(form.combine, eqn.outs[0].dtype):
             return None
         return form
 
@@ -94,9 +94,9 @@ def _covers(eqn: Eqn) -> bool:
     return sum(prod(a.shape) for a in parts) * COVERING >= prod(base.shape)
 
 
-def _folds(form: Folded, eqn: Eqn) -> bool:
-    """Whether kernels combine elements of this dtype as the library does."""
-    kind = dtypes.kind(eqn.outs[0].dtype)
+def combines(how: str, dtype: DType) -> bool:
+    """Whether kernels combine elements of a dtype as the library does; nothing is to replace."""
+    kind = dtypes.kind(dtype)
     if kind == "c":
-        return form.combine == "add"
-    return kind != "b" or form.combine not in {"add", "mul"}
+        return how in {"", "add", "mul"}
+    return kind != "b" or how not in {"add", "mul"}

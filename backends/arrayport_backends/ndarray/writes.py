@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn
 from arrayport.ops import indexing, slices, windows
@@ -93,13 +92,3 @@ WRITES: Mapping[Primitive, Callable[[Eqn, Indices], Write]] = {
     indexing.scatter_min_p: _scattered("min"),
     indexing.scatter_max_p: _scattered("max"),
 }
-
-
-ALLOWED = {"b": {""}, "c": {"", "add", "mul"}}  # how elements may combine, of some kinds
-
-
-def combines(eqn: Eqn) -> bool:
-    """Whether kernels combine elements of this dtype as the library does."""
-    allowed = ALLOWED.get(dtypes.kind(eqn.outs[0].dtype))
-    at = (ZERO,) * len(update_of(eqn).shape)
-    return allowed is None or WRITES[eqn.prim](eqn, at).combine in allowed

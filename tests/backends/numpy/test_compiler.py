@@ -187,6 +187,14 @@ def test_what_is_compiled_can_be_read():
     assert lowered.as_text("hlo") == lowered.as_text()
 
 
+def test_what_kernels_combine(agree):
+    """Products of complex numbers, in rows and columns; the larger bool, where it is written."""
+    x = anp.asarray(np.exp(1j * np.arange(1200).reshape(30, 40)).astype("c8"))
+    agree(lambda x: (anp.prod(x), anp.prod(x, 0), anp.prod(x, 1), x.at[:3].multiply(x[3:6])), x)
+    t, at = anp.arange(50) % 3 == 0, anp.asarray([4, 9, 9, 1])
+    agree(lambda t, at: (t.at[at].max(t[:4]), t.at[at].min(t[:4])), t, at)
+
+
 def test_sums_of_bools_are_whether_one_is_true(agree):
     t = anp.array([True, False, True])
     (got, _), _ = agree(lambda a: (a + a, a.at[:2].add(a[1:])), t)

@@ -10,10 +10,10 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Eqn
-from arrayport.passes.indices import flat
-from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport.passes.indices import ZERO, flat
+from arrayport_backends.ndarray.language import KernelLanguage, combines
 from arrayport_backends.ndarray.scalars import HALVES
-from arrayport_backends.ndarray.writes import WRITES, Write, combines, update_of
+from arrayport_backends.ndarray.writes import WRITES, Write, update_of
 from arrayport_backends.numpy.codegen.emitters import Emitter, nbytes
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation, copy
 from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code
@@ -66,4 +66,10 @@ def update(t: Translation, eqn: Eqn) -> Part:
     return Part(emitted.function, eqn.ins, eqn.outs, 0, 10 * size, base)
 
 
-UPDATES: Mapping[Primitive, Maker] = dict.fromkeys(WRITES, Maker(update, combines))
+def fits(eqn: Eqn) -> bool:
+    """Whether kernels combine what is written with what is there."""
+    first = WRITES[eqn.prim](eqn, (ZERO,) * len(update_of(eqn).shape))
+    return combines(first.combine, eqn.outs[0].dtype)
+
+
+UPDATES: Mapping[Primitive, Maker] = dict.fromkeys(WRITES, Maker(update, fits))
