@@ -31,8 +31,9 @@ from arrayport.passes.forms import (
     Place,
     Pointwise,
 )
-from arrayport.passes.indices import ZERO, Axis, Index, Indices, Loaded, of, reshaped
+from arrayport.passes.indices import ZERO, Axis, Index, Indices, of, reshaped
 from arrayport_backends.ndarray.indexing import filler
+from arrayport_backends.ndarray.places import firsts, indexed, keyed
 
 SUMMED = 8  # products up to which a kernel sums them
 STACKED = 16  # the same of stacks of matrices, of which BLAS takes one at a time
@@ -59,13 +60,7 @@ def _transpose(eqn: Eqn, at: Indices) -> Form:
 
 
 def _slice(eqn: Eqn, at: Indices) -> Form:
-    found, axes = [], iter(at)
-    for k in eqn.params["key"]:
-        if k is None:
-            next(axes)
-        else:
-            found.append(next(axes) * k[2] + k[0] if isinstance(k, tuple) else Index(k))
-    return Place(eqn.ins[0], tuple(found))
+    return Place(eqn.ins[0], keyed(eqn.params["key"], at))
 
 
 def _concatenate(eqn: Eqn, at: Indices) -> Form:
@@ -153,40 +148,27 @@ def _scatter_all(eqn: Eqn, at: Indices) -> Form | None:
 
 def _gather(eqn: Eqn, at: Indices) -> Form:
     (x, indices), numbers = eqn.ins, eqn.params["dimension_numbers"]
-    offset, _, mapped, batching, index_batching = numbers
-    sizes, mode = eqn.params["slice_sizes"], eqn.params["mode"]
-    examples = tuple([i for d, i in enumerate(at) if d not in offset])
-    kept = dict(zip(indexing.windows(len(x.shape), numbers), [at[d] for d in offset], strict=True))
-    found, tests = [], []
-    for d, n in enumerate(x.shape):
-        index, high = kept.get(d, ZERO), n - sizes[d]
-        if d in mapped:
-            place = (*examples, Index(mapped.index(d)))
-            index = index + of(Loaded(indices, place, high))
-            tests.append((of(Loaded(indices, place, high + 1, -1)), (0, high + 1)))
-        elif d in batching:
-            index = index + examples[index_batching[batching.index(d)]]
-        found.append(index)
-    form: Form = Place(x, tuple(found))
-    if mode == "fill":
+    found, tests = indexed(indices, numbers, x.shape, eqn.params["slice_sizes"], at)
+    form: Form = Place(x, found)
+    if eqn.params["mode"] == "fill":
         lost = Filled(filler(x.dtype, eqn.params["fill_value"]))
-        for index, ends in reversed(tests):
-            form = Piecewise(index, ends, (lost, form, lost))
+        for index, end in reversed(tests):
+            form = Piecewise(index, (0, end), (lost, form, lost))
     return form
 
 
 def _dynamic_slice(eqn: Eqn, at: Indices) -> Form:
     x, *starts = eqn.ins
-    bounds = zip(starts, x.shape, eqn.params["sizes"], strict=True)
-    firsts = [of(Loaded(s, (), n - size)) for s, n, size in bounds]
-    return Place(x, tuple(i + first for i, first in zip(at, firsts, strict=True)))
+    first = firsts(starts, x.shape, eqn.params["sizes"])
+    return Place(x, tuple(i + start for i, start in zip(at, first, strict=True)))
 
 
 def _dynamic_update_slice(eqn: Eqn, at: Indices) -> Form:
     base, update, *starts = eqn.ins
     found, tests = [], []
-    for i, s, n, size in zip(at, starts, base.shape, update.shape, strict=True):
-        shifted = i + of(Loaded(s, (), n - size)) * -1
+    first = firsts(starts, base.shape, update.shape)
+    for i, start, n, size in zip(at, first, base.shape, update.shape, strict=True):
+        shifted = i + start * -1
         found.append(shifted)
         if size < n:
             tests.append((shifted, size))

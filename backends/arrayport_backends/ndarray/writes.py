@@ -9,7 +9,8 @@ from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn
 from arrayport.ops import indexing, slices, windows
 from arrayport.passes.forms import Place
-from arrayport.passes.indices import ZERO, Index, Indices, Loaded, of
+from arrayport.passes.indices import ZERO, Indices
+from arrayport_backends.ndarray.places import Test, firsts, indexed, keyed
 
 
 @dataclass(frozen=True)
@@ -18,21 +19,12 @@ class Write:
 
     source: Place
     target: Indices
-    tests: tuple[tuple[Index, int], ...]  # an index that must be from 0 to below an end
+    tests: tuple[Test, ...]
     combine: str  # as a reduction's; nothing: it replaces
 
 
 def _by_key(combine: str) -> Callable[[Eqn, Indices], Write]:
-    def rule(eqn: Eqn, at: Indices) -> Write:
-        axes, found = iter(at), []
-        for k in eqn.params["key"]:
-            if k is None:
-                next(axes)
-            else:
-                found.append(next(axes) * k[2] + k[0] if isinstance(k, tuple) else Index(k))
-        return Write(Place(eqn.ins[1], at), tuple(found), (), combine)
-
-    return rule
+    return lambda eqn, at: Write(Place(eqn.ins[1], at), keyed(eqn.params["key"], at), (), combine)
 
 
 def _update_slice(eqn: Eqn, at: Indices) -> Write:
@@ -46,8 +38,8 @@ def _slice_add(eqn: Eqn, at: Indices) -> Write:
 
 
 def _at_starts(base: Atom, update: Atom, starts: list[Atom], at: Indices, combine: str) -> Write:
-    bounds = zip(at, starts, base.shape, update.shape, strict=True)
-    target = tuple(i + of(Loaded(s, (), n - size)) for i, s, n, size in bounds)
+    first = firsts(starts, base.shape, update.shape)
+    target = tuple([i + start for i, start in zip(at, first, strict=True)])
     return Write(Place(update, at), target, (), combine)
 
 
@@ -55,23 +47,10 @@ def _scattered(combine: str) -> Callable[[Eqn, Indices], Write]:
     def rule(eqn: Eqn, at: Indices) -> Write:
         base, indices, update = eqn.ins
         numbers = eqn.params["dimension_numbers"]
-        window, _, mapped, batching, index_batching = numbers
         sizes = indexing.window_sizes(len(base.shape), numbers, update.shape)
-        examples = tuple([i for d, i in enumerate(at) if d not in window])
-        kept = indexing.windows(len(base.shape), numbers)
-        inside = dict(zip(kept, [at[d] for d in window], strict=True))
-        target, tests = [], []
-        for d, n in enumerate(base.shape):
-            index, high = inside.get(d, ZERO), n - sizes[d]
-            if d in mapped:
-                place = (*examples, Index(mapped.index(d)))
-                index = index + of(Loaded(indices, place, high))
-                tests.append((of(Loaded(indices, place, high + 1, -1)), high + 1))
-            elif d in batching:
-                index = index + examples[index_batching[batching.index(d)]]
-            target.append(index)
+        target, tests = indexed(indices, numbers, base.shape, sizes, at)
         dropped = eqn.params["mode"] != "clip"
-        return Write(Place(update, at), tuple(target), tuple(tests) if dropped else (), combine)
+        return Write(Place(update, at), target, tuple(tests) if dropped else (), combine)
 
     return rule
 
