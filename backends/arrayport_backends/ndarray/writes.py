@@ -9,7 +9,7 @@ from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn
 from arrayport.ops import indexing, slices, windows
 from arrayport.passes.forms import Place
-from arrayport.passes.indices import ZERO, Indices
+from arrayport.passes.indices import Indices
 from arrayport_backends.ndarray.places import Test, firsts, indexed, keyed
 
 
