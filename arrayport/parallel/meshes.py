@@ -65,6 +65,8 @@ def make_mesh(
     """
     given = list(all_devices() if devices is None else devices)
     need = prod(axis_sizes)
+    if any(n < 1 for n in axis_sizes):
+        raise ValueError(f"make_mesh needs axis_sizes of at least 1, not {tuple(axis_sizes)}")
     if need > len(given):
         raise ValueError(
             f"make_mesh needs {need} devices for axis_sizes={tuple(axis_sizes)} and has "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -23,7 +24,7 @@ from arrayport.transforms.engines import by_engine
 
 # The extents of the pmaps around the code that runs, which share the devices out.
 _among: ContextVar[tuple[int, ...]] = ContextVar("mapped_among", default=())
-UNNAMED = "devices"  # the axis of the results' sharding, if axis_name is None
+UNNAMED = "devices"  # the axis of the results' sharding, if axis_name is no string
 
 
 def pmap(
@@ -125,13 +126,19 @@ def _others(values: Any, fixed: Any, count: int) -> Any:
 def _size(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> int:
     """The extent of the mapped axis; vmap raises where others differ."""
     leaves = tree_leaves(args)
-    axes = broadcast_prefix(in_axes, args, "in_axes", none_is_leaf=True)
-    leaves += (named := tree_leaves(kwargs))
-    axes += [0] * len(named)
+    axes = _each(in_axes, args, len(leaves), "in_axes")
+    if kwargs:
+        leaves += (named := tree_leaves(kwargs))
+        axes += [0] * len(named)
     for i, (x, axis) in enumerate(zip(leaves, axes, strict=True)):
-        shape = np.shape(x)
-        if axis is None or not -len(shape) <= axis < len(shape):
+        shape = x.shape if isinstance(x, Array) else np.shape(x)
+        if axis is None:
             continue
+        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+            raise ValueError(
+                f"pmap cannot map axis {axis} (in_axes) of {argument(args, kwargs, i)}, which has "
+                f"shape {shape}: map it by None, to give it to every device"
+            )
         if size is None:
             size = shape[axis]
         elif shape[axis] != size:
@@ -145,6 +152,13 @@ def _size(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> int:
             "axis_size)"
         )
     return size
+
+
+def _each(axes: Any, tree: Any, count: int, argument_name: str) -> list[Any]:
+    """The axis of each leaf."""
+    if isinstance(axes, int):
+        return [axes] * count
+    return broadcast_prefix(axes, tree, argument_name, none_is_leaf=True)
 
 
 def _enough(size: int, present: int, chosen: bool) -> None:
@@ -164,15 +178,23 @@ def _enough(size: int, present: int, chosen: bool) -> None:
         )
 
 
+@cache
+def _along(devices: tuple[Device, ...], name: Hashable | None, axis: int | None) -> NamedSharding:
+    """The sharding of an array whose slices along an axis are on these devices."""
+    own = name if isinstance(name, str) else UNNAMED
+    spec = PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, own)
+    return NamedSharding(Mesh(devices, own), spec)
+
+
 def _placed(out: Any, out_axes: Any, devices: Sequence[Device], name: Hashable | None) -> Any:
     """Results of a call that nothing traces, with their sharding."""
     leaves, tree = tree_flatten(out)
     if not all(type(x) is Array for x in leaves):
         return out
-    axes = broadcast_prefix(out_axes, out, "out_axes", none_is_leaf=True) if leaves else []
-    mesh = Mesh(devices, (UNNAMED if name is None else name,))
+    axes = _each(out_axes, out, len(leaves), "out_axes")
+    line = tuple(devices)
     found = []
     for x, axis in zip(leaves, axes, strict=True):
-        divided = [] if axis is None else [None] * (axis % len(x.shape)) + [mesh.axis_names[0]]
-        found.append(placed(x, NamedSharding(mesh, PartitionSpec(*divided))))
+        place = axis if axis is None else axis % len(x.shape)
+        found.append(placed(x, _along(line, name, place)))
     return tree_unflatten(tree, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from arrayport.core.array import Array
@@ -14,6 +15,12 @@ from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
 from arrayport_backends.ndarray.kernels import Lib, Rows, widened
 from arrayport_backends.ndarray.language import KernelLanguage
+
+
+@cache
+def counted(first: Device, count: int) -> tuple[Device, ...]:
+    """A device that counts as so many."""
+    return tuple([Device(first.backend, first.platform, i) for i in range(count)])
 
 
 class ArrayBackend(Backend):
@@ -42,8 +49,7 @@ class ArrayBackend(Backend):
     def devices(self) -> list[Device]:
         first = self._devices[0]
         if self.virtual:
-            count = virtual_device_count()
-            return [Device(first.backend, first.platform, i) for i in range(count)]
+            return list(counted(first, virtual_device_count()))
         return list(self._devices)
 
     def device_of(self, raw: Any) -> Device:
