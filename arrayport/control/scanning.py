@@ -23,6 +23,7 @@ from arrayport.transforms.derived import (
     spread,
 )
 from arrayport.transforms.engines import run_on_engine
+from arrayport.transforms.varying import UntoldError, asked, told
 
 # Operands: constants, carry, xs; `counts` says how many of the first two. The body: (constants,
 # carry, x) -> (carry, y).
@@ -242,12 +243,21 @@ def _scan(
             )
         return tuple(out)
 
+    order = range(length)[::-1] if reverse else range(length)
     if jit_disabled() and length:
-        order = range(length)[::-1] if reverse else range(length)
         return _in_python(pair, carry_tree, carry, whole, stacked, order)
-    carry, body = trace_carry(
-        carry, lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals)
-    )
+    start = carry
+    try:
+        carry, body = trace_carry(
+            carry,
+            lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals),
+        )
+    except UntoldError:
+        if not length:
+            raise
+        return _in_python(pair, carry_tree, start, whole, stacked, order)
+    if length and told(body.program.axes) and asked([*body.captured, *carry, *stacked]):
+        return _in_python(pair, carry_tree, start, whole, stacked, order)
     out_c, out_y = tree_unflatten(body.out_tree, list(range(len(body.out_avals))))
     n = len(carry)
     check_same(
@@ -274,7 +284,7 @@ def _in_python(
     stacked: list[Array],
     order: Sequence[int],
 ) -> tuple[Any, Any]:
-    """Call the function itself for each slice, so that it sees values."""
+    """Call the function itself for each slice, so that it sees values, and what varies."""
     made: dict[int, list[Array]] = {}
     for i in order:
         out_c, out_y = pair(*tree_unflatten(whole, [*carry, *[x[i] for x in stacked]]))

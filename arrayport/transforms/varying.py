@@ -2,20 +2,25 @@
 
 There a value that does not depend on an axis is one for all its places, and so is its cotangent:
 the sum of what the places give. A gradient therefore begins each meeting of such a value with one
-that varies by `pcast`, whose transpose is that sum.
+that varies by `pcast`, whose transpose is that sum. In a body that is traced by types alone nothing
+tells them apart: a scan that needs it runs step by step, other holders are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from arrayport.core.array import Array, Tracer
 from arrayport.core.primitive import Binary, Collective, Holder, Primitive, axes_named
-from arrayport.core.trace import is_staging, named_axes
+from arrayport.core.trace import Trace, is_staging, named_axes
 from arrayport.ops.collectives import pcast_p
 from arrayport.transforms.batching import BatchTracer, NamedBatchTrace
 from arrayport.transforms.graph import GradTrace
+
+
+class UntoldError(NotImplementedError):
+    """Raised for a gradient where the values that meet do not tell what varies."""
 
 
 class TellingTrace(NamedBatchTrace):
@@ -30,14 +35,25 @@ def told(names: Any = None) -> tuple[Hashable, ...]:
     )
 
 
+def layers(x: Any) -> Iterator[tuple[Trace, Tracer]]:
+    """The traces that watch a value, the innermost first, each with what it sees."""
+    while isinstance(x, Tracer):
+        yield x.owner, x
+        x = getattr(x, "value", None)
+
+
 def varies(x: Any) -> set[Hashable]:
     """The axes along which a value varies."""
-    found = set()
-    while isinstance(x, Tracer):
-        if type(x) is BatchTracer and type(x.owner) is TellingTrace:
-            found.add(x.owner.size.name)
-        x = getattr(x, "value", None)
-    return found
+    return {
+        owner.size.name
+        for owner, seen in layers(x)
+        if type(owner) is TellingTrace and type(seen) is BatchTracer
+    }
+
+
+def asked(xs: Sequence[Any]) -> bool:
+    """Whether a gradient is taken that asks it of one of these values."""
+    return any(type(owner) is VaryingGradTrace for x in xs for owner, _ in layers(x))
 
 
 def varied(x: Array, names: Sequence[Hashable]) -> Array:
@@ -55,8 +71,8 @@ def grad_trace(forward: bool = False) -> GradTrace:
     if not names:
         return GradTrace(forward)
     if is_staging().level > min(named_axes.get()[n].level for n in names):
-        raise NotImplementedError(
-            "a gradient is taken within the body of a loop, a branch or the like, within a "
+        raise UntoldError(
+            "a gradient is taken within the body of a while_loop, a branch or the like, within a "
             "shard_map that tells what varies: take the gradient around that, or pass "
             "check_vma=False to shard_map and sum the gradients yourself (lax.psum)"
         )
@@ -68,7 +84,7 @@ class VaryingGradTrace(GradTrace):
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         if isinstance(prim, Holder) and told(axes_named(params)):
-            raise NotImplementedError(
+            raise UntoldError(
                 f"{prim.name} with a collective in its body has no gradient within a shard_map "
                 "that tells what varies: take the gradient around the shard_map, or pass "
                 "check_vma=False to it and sum the gradients yourself (lax.psum)"
