@@ -359,8 +359,6 @@ WAYS = {
     "repr": repr,
     "item": lambda v: v.item(),
     "tolist": lambda v: v.tolist(),
-    "lu": lambda v: lax.linalg.lu(v[None, None] * 1.0),
-    "eig": lambda v: anp.linalg.eig(v[None, None] * 1.0),
 }
 
 

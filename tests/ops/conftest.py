@@ -1,4 +1,4 @@
-"""What the tests of operations share: 64-bit types, every backend, and JAX as the oracle."""
+"""What the tests of operations share: 64-bit types, and JAX as the oracle."""
 
 from __future__ import annotations
 
@@ -17,15 +17,6 @@ import arrayport.numpy as anp
 def _wide() -> Iterator[None]:
     with ap.config.override("enable_x64", True):
         yield
-
-
-@pytest.fixture(params=["numpy", "cupy-sim", "jax"])
-def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Send the work to one backend after the other."""
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield request.param
 
 
 def _compare(ours: Any, theirs: Any) -> None:

@@ -51,8 +51,9 @@ def test_eigenvectors(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.usefixtures("backend")
-def test_schur(dtype: str) -> None:
+def test_schur(dtype: str, backend: str) -> None:
+    if backend.startswith("cupy"):
+        pytest.skip("CUDA's libraries lack it: tests/backends/cupy/test_lapack.py")
     x = random(2, 4, 4, dtype=dtype)
     t, q = map(np.asarray, linalg.schur(anp.asarray(x)))
     assert t.dtype == q.dtype == dtype
@@ -63,10 +64,9 @@ def test_schur(dtype: str) -> None:
     close(alone, t)
 
 
-@pytest.mark.usefixtures("backend")
-def test_what_is_not_finite_becomes_nan() -> None:
+def test_what_is_not_finite_becomes_nan(backend: str) -> None:
     x = np.stack([np.eye(2), np.full((2, 2), np.inf)])
-    for made in (linalg.eig, linalg.schur):
+    for made in (linalg.eig, linalg.schur) if not backend.startswith("cupy") else (linalg.eig,):
         for part in made(anp.asarray(x)):
             assert np.isfinite(np.asarray(part)[0]).all()
             assert np.isnan(np.asarray(part)[1]).all()

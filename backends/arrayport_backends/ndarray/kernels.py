@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.core import backend as backends
 from arrayport.core import dtypes
-from arrayport.core.array import Aval
 from arrayport.core.backend import Refusal
-from arrayport.core.guards import transfer
 from arrayport.core.primitive import Primitive
 from arrayport_backends.ndarray.scalars import DTYPES, HALVES, Builder, DType, Scalar
 
@@ -34,20 +31,6 @@ class Lib:
     scipy_linalg: Any  # scipy.linalg or its like, loaded on first use
     fft: Any  # scipy.fft or its like, loaded on first use
     add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
-
-    def host(self, raw: Any) -> Any:
-        """The values on the host, where a kernel that needs them there goes on."""
-        if isinstance(raw, np.ndarray):
-            return raw
-        transfer("device_to_host", backends.get(self.name), Aval(raw.shape, raw.dtype))
-        return raw.get()
-
-    def device(self, host: Any) -> Any:
-        """What was computed on the host, as an array of this library."""
-        if self.xp is np:
-            return host
-        transfer("host_to_device", backends.get(self.name), Aval(host.shape, host.dtype))
-        return self.xp.asarray(host)
 
 
 @dataclass(frozen=True)

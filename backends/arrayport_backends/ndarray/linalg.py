@@ -21,7 +21,7 @@ from arrayport.ops.linalg import (
 )
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
-HOST = Lazy("scipy.linalg")  # on whatever backend: CUDA's libraries lack some of it
+HOST = Lazy("scipy.linalg")
 
 
 def _each(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -45,25 +45,23 @@ def _patiently(lib: Lib, factor: Callable[..., Any], instead: Callable[..., Any]
 def by_matrix(
     prim: Primitive, rank: int, factor: Callable[..., Sequence[Any]]
 ) -> Callable[..., Any]:
-    """Make a kernel of a function of single matrices on the host, where LAPACK is.
+    """Make NumPy's kernel of a function of single matrices.
 
     The first operand has `rank` axes apart from the stack's. What is not finite makes NaN.
     """
 
-    def run(lib: Lib, *xs: Any, **params: Any) -> Any:
-        hosts = [lib.host(x) for x in xs]
-        stated = prim.abstract(*[Aval(x.shape, x.dtype) for x in hosts], **params)
+    def run(_lib: Lib, *xs: Any, **params: Any) -> Any:
+        stated = prim.abstract(*[Aval(x.shape, x.dtype) for x in xs], **params)
         outs = [np.zeros(a.shape, a.dtype) for a in (stated if prim.many else [stated])]
-        for i in np.ndindex(*hosts[0].shape[: hosts[0].ndim - rank]):
-            parts = [x[i] for x in hosts]
+        for i in np.ndindex(*xs[0].shape[: xs[0].ndim - rank]):
+            parts = [x[i] for x in xs]
             if all(np.isfinite(part).all() for part in parts):
                 for out, part in zip(outs, factor(*parts, **params), strict=True):
                     out[i] = part
             else:
                 for out in outs:
                     out[i] = np.nan if out.dtype.kind in "fc" else 0
-        made = [lib.device(out) for out in outs]
-        return made if prim.many else made[0]
+        return outs if prim.many else outs[0]
 
     return run
 
@@ -176,15 +174,20 @@ def lu(lib: Lib, x: Any) -> list[Any]:
 
 
 def lu_pivots_to_permutation(lib: Lib, pivots: Any, permutation_size: int) -> Any:
-    """Exchange rows one after the other, on the host."""
-    swaps = lib.host(pivots)
-    order = np.empty((*swaps.shape[:-1], permutation_size), np.int32)
-    order[...] = np.arange(permutation_size, dtype=np.int32)
-    for i in np.ndindex(*swaps.shape[:-1]):
-        rows = order[i]
-        for j, k in enumerate(swaps[i].tolist()):
-            rows[j], rows[k] = rows[k], rows[j]
-    return lib.device(order)
+    """Exchange rows one after the other; on a device in all matrices at once."""
+    xp = lib.xp
+    rows = xp.arange(permutation_size, dtype=xp.int32)
+    order = xp.broadcast_to(rows, (*pivots.shape[:-1], permutation_size)).copy()
+    if lib.name == "numpy":
+        for i in np.ndindex(*pivots.shape[:-1]):
+            for j, k in enumerate(pivots[i].tolist()):
+                order[i][[j, k]] = order[i][[k, j]]
+        return order
+    for j in range(pivots.shape[-1]):
+        place = pivots[..., j : j + 1]
+        moved, other = order[..., j : j + 1], xp.take_along_axis(order, place, axis=-1)
+        order = xp.where(rows == place, moved, xp.where(rows == j, other, order))
+    return order
 
 
 def slogdet(lib: Lib, x: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from arrayport_conformance.catalogue.rows import (
     LOWER,
     NONZERO,
     REGULAR,
+    SIGNS,
     SYMMETRIC,
     Case,
     I,
@@ -23,7 +24,6 @@ from arrayport_conformance.catalogue.rows import (
 )
 
 ABOUT: dict[str, Any] = {"ulps": 512, "of_largest": True}
-SIGNS = "the signs of vectors are free"
 VECTORS = "it takes one matrix, as two vectors"
 ORDER = "the order of the eigenvalues is the algorithm's choice"
 FLAT = "JAX has no derivative of it: {}"

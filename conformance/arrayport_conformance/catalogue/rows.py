@@ -39,6 +39,7 @@ SORTED, SYMMETRIC, DEFINITE, REGULAR, LOWER = (
     "lower",
 )
 
+SIGNS = "the signs of vectors are free"  # why a row has no reference, and backends differ in it
 MATRICES = (SYMMETRIC, DEFINITE, REGULAR, LOWER)  # of which the parts of a number are not apart
 
 
