@@ -162,7 +162,7 @@ def poisson(
     """
     no_sharding(out_sharding, "poisson")
     if method != "exact":
-        raise ValueError(f"poisson: method {method!r} is not available, only 'exact'")
+        raise ValueError(f"poisson: method={method!r} is not available, only 'exact'")
     words = one_key(key, "poisson")
     found = integral(dtype, "poisson")
     _, (rate,) = parameters("poisson", words, shape, dtypes.float32, lam)

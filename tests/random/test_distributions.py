@@ -12,8 +12,6 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import random
 
-jax = pytest.importorskip("jax", reason="jax.random is the oracle")
-
 COV = np.float32([[2.0, 0.3], [0.3, 0.5]])
 CLOSED: dict[str, tuple[Any, ...]] = {
     "cauchy": ((50,),),
@@ -48,7 +46,12 @@ REJECTED: dict[str, tuple[Any, ...]] = {
 }
 
 
+def oracle() -> Any:
+    return pytest.importorskip("jax", reason="jax.random is the oracle")
+
+
 def both(name: str, *args: Any, **options: Any) -> tuple[np.ndarray[Any, Any], Any]:
+    jax = oracle()
     ours = getattr(random, name)(random.PRNGKey(3), *args, **options)
     theirs = getattr(jax.random, name)(jax.random.PRNGKey(3), *args, **options)
     assert ours.shape == theirs.shape
@@ -67,7 +70,9 @@ def test_closed_forms(name: str) -> None:
 @pytest.mark.parametrize("name", REJECTED)
 def test_rejected_draws_are_nearly_all_the_same(name: str) -> None:
     ours, theirs = both(name, *REJECTED[name])
-    assert np.mean(np.isclose(ours, theirs, rtol=1e-3)) > 0.98
+    whole = name in {"binomial", "multinomial", "poisson"}  # counts, in floats
+    same = ours == theirs if whole else np.isclose(ours, theirs, rtol=2e-5, atol=1e-37)
+    assert np.mean(same) > 0.98
 
 
 @pytest.mark.parametrize("backend", ["cupy-sim"])
@@ -129,7 +134,7 @@ def test_binomial_of_what_is_no_number_of_trials() -> None:
 
 @pytest.mark.parametrize("name", ["gamma", "loggamma"])
 def test_derivative_in_the_shape(name: str) -> None:
-    a = np.float32([0.3, 2.0, 15.0])
+    jax, a = oracle(), np.float32([0.3, 2.0, 15.0])
     ours = ap.grad(lambda a: getattr(random, name)(random.PRNGKey(3), a).sum())(anp.asarray(a))
     theirs = jax.grad(lambda a: getattr(jax.random, name)(jax.random.PRNGKey(3), a).sum())(a)
     np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=2e-3)
@@ -146,5 +151,5 @@ def test_vmap_draws_as_a_loop_does() -> None:
 
 @pytest.mark.parametrize("name", ["gamma", "loggamma", "beta", "chisquare", "poisson"])
 def test_other_methods_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"method 'quick' is not available, only 'exact'"):
+    with pytest.raises(ValueError, match=r"method='quick' is not available, only 'exact'"):
         getattr(random, name)(random.PRNGKey(0), *REJECTED[name], method="quick")

@@ -146,8 +146,9 @@ def test_values_are_mpmaths(row: Any, dtype: str, backend: str) -> None:
     function, exact, points = row
     with ap.config.override("enable_x64", True), ap.use_backend(backend), mp.workdps(30):
         for point in points:
-            rounded = [type(x)(anp.asarray(x, dtype)) if type(x) is float else x for x in point]
-            xs = [anp.asarray(x, dtype) if type(x) is float else x for x in rounded]
+            dtypes = {float: dtype, complex: {"float32": "complex64"}.get(dtype, "complex128")}
+            xs = [anp.asarray(x, dtypes[type(x)]) if type(x) in dtypes else x for x in point]
+            rounded = [x if type(x) is int else x.item() for x in xs]
             try:
                 found = np.asarray(function(*xs)).item()
             except UnsupportedOnBackendError as refusal:

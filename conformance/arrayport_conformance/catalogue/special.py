@@ -160,7 +160,6 @@ ROWS = (
         (case(I(3, below=4), I(3, below=4), X(3, domain=FRACTION), X(3, domain=FRACTION)),),
         ulps=256,
         of_largest=True,
-        not_batchable="the largest degree decides how long it computes",
     ),
     # ---- entropies
     Row("scipy.special.entr", one(POSITIVE), ulps=16, of_largest=True),
