@@ -18,6 +18,7 @@ from arrayport.passes.inline import inline
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.numpy import llvm, objects
+from arrayport_backends.numpy.blocks import blocked, space
 from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
 from arrayport_backends.numpy.codegen.entry import Entry, Layout, builtin
 from arrayport_backends.numpy.codegen.loops import HOLDERS
@@ -51,6 +52,8 @@ class NumpyExecutor(Executor):
     def plan(self, program: Program) -> None:
         super().plan(program)
         if not llvm.installed():
+            if any(space(eqn, self.backend) for eqn in self.program.eqns):
+                self.warm = 0
             return
         if objects.known(self.program):
             self.warm = 0
@@ -75,7 +78,9 @@ class NumpyExecutor(Executor):
         return sum(own) + sum(map(self.size, inner))
 
     def compiled(self) -> Callable[..., list[Any]]:
-        if llvm.available():
+        if not llvm.available():
+            super().plan(blocked(self.program, self.backend))
+        else:
             program = compiled(self.program, self)
             super().plan(program)
             if len(self.steps) == 1 and isinstance(program.eqns[0].prim, Compiled):
