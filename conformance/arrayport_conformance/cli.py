@@ -21,16 +21,20 @@ matrices: Any = Lazy("arrayport_conformance.matrix")
 pages: Any = Lazy("arrayport_conformance.pages")
 
 AGREES, DISAGREES, USAGE = 0, 1, 2
+INTERRUPTED = 130  # as shells say it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or 1 for a disagreement or a gap, or 2 for a wrong call."""
+    """Run the command; return 0, 1 for a disagreement or a gap, 2 for a wrong call."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
     except verify.UsageError as e:
         print(f"arrayport: {e}", file=sys.stderr)
         return USAGE
+    except KeyboardInterrupt:
+        print("\narrayport: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return AGREES

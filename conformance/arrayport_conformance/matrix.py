@@ -267,8 +267,10 @@ def changes(old: Matrix, new: Matrix) -> tuple[Change, ...]:
 def load(path: Path) -> Matrix:
     """Read a matrix that an earlier run wrote. Raises UsageError, in one line."""
     try:
-        return read(json.loads(path.read_text("utf-8")))
+        found = read(json.loads(path.read_text("utf-8")))
+        _ = found.counts, found.about["only"]
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is no matrix.json of this command") from error
+    return found

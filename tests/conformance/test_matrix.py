@@ -155,8 +155,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return kept(function, *rest)
 
     monkeypatch.setattr(matrix, "_examine", stops)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, "--only", "argmax,argmin")
+    assert run(tmp_path, "--only", "argmax,argmin") == cli.INTERRUPTED
     with (tmp_path / "matrix.partial").open("a") as record:
         record.write('{"function": "numpy.ar')  # what a process that is killed leaves
     monkeypatch.setattr(matrix, "_examine", lambda f, *rest: seen.append(f) or kept(f, *rest))
@@ -222,12 +221,16 @@ def test_badges():
         (["--only", "numpy.nonsense"], "no function of the catalogue is called 'numpy.nonsense'"),
         (["--compare", "nowhere.json"], "nowhere.json cannot be read"),
         (["--compare", __file__], "is no matrix.json"),
+        (["--compare", "EMPTY"], "is no matrix.json"),
         (["--out", __file__], "cannot be a folder"),
     ],
 )
 def test_wrong_calls_get_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str
 ):
+    empty = tmp_path / "empty.json"
+    empty.write_text('{"about": {}, "functions": {}, "changes": []}')
+    options = [str(empty) if option == "EMPTY" else option for option in options]
     assert run(tmp_path, *options) == 2
     message = capsys.readouterr().err
     assert message.count("\n") == 1
