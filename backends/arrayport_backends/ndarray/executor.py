@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arrayport.core import profile
+from arrayport.core.config import config
+from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import HALF, Callback, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
@@ -17,6 +20,7 @@ from arrayport_backends.ndarray.kernels import Kernel, widened
 if TYPE_CHECKING:
     from arrayport_backends.ndarray.backend import ArrayBackend
 
+logs = Lazy("logging")
 # Runs after which Python source pays: it costs 15 us an equation and saves 0.3 us a run.
 WARM = 20
 WORTH_REUSE = 16384  # bytes from which writing into a dead buffer beats a new one
@@ -89,8 +93,14 @@ class Executor:
         """Run step by step; after some runs, compile to source."""
         self.runs += 1
         if self.runs > self.warm:
+            start = time.perf_counter()
             with profile.span("compile", "compiler"):
                 self.run = self.compiled()
+            if config.log_compiles:
+                took = time.perf_counter() - start
+                logs.getLogger("arrayport.jit").warning(
+                    "compiled %d equations in %.2g s", len(self.program.eqns), took
+                )
             return self.run(*raws)
         values: list[Any] = [None] * len(self.numbers)
         values[: self.n_ins] = raws
