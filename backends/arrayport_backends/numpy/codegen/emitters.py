@@ -13,6 +13,8 @@ from arrayport.passes.indices import Axis, Index, of
 from arrayport_backends.numpy.codegen.values import WORD, Body, Values
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, vector_bytes
 
+HEAVY = 64  # instructions of a body that keep the processor busy by themselves
+LONG = 256  # instructions of a body of which copies take long to compile
 COMPACT = (("llvm.loop.interleave.count", 32), ("llvm.loop.vectorize.predicate.enable", 1))
 MASKED = 64  # bytes of a vector of which processors have masks
 LINE = 64  # bytes of a line of the cache, to which memory of our own is aligned
@@ -29,7 +31,7 @@ class End:
 class Emitter:
     """Emits a function of pointers."""
 
-    heavy = False  # whether the loops' bodies are long
+    length = 0  # instructions of the loops' bodies
 
     def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
         """Start."""
@@ -75,17 +77,18 @@ class Emitter:
         after = self.function.append_basic_block("after")
         done = "==" if step == 1 else ">="
         again = b.cbranch(b.icmp_signed(done, following, end), after, block)
-        if self.heavy:
-            again.set_metadata("llvm.loop", compact(b.module))
+        if self.length >= HEAVY:
+            again.set_metadata("llvm.loop", compact(b.module, self.length))
         b.position_at_end(after)
 
 
-def compact(module: Any) -> Any:
+def compact(module: Any, length: int) -> Any:
     """What says of a loop that it is to be little code: its steps are not interleaved.
 
-    What does not fill a vector takes, where there are masks for it, no loops of its own.
+    If it is very long, what does not fill a vector takes no loops of its own, where processors
+    have masks for it: in a short one these would take a tenth of the time.
     """
-    words = COMPACT[: 2 if vector_bytes() == MASKED else 1]
+    words = COMPACT[: 2 if length >= LONG and vector_bytes() == MASKED else 1]
     options = [
         module.add_metadata([ir.MetaDataString(module, text), ir.IntType(bits)(1)])
         for text, bits in words

@@ -31,7 +31,6 @@ from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 PIECES = 27  # copies of the body, one for each way its choices can fall
 RUN = 1024  # elements that are added up before the sum is settled
 ROWS = 64  # rows, when columns are added up
-HEAVY = 40  # instructions of a body that keep the processor busy by themselves
 COLUMNS = 512  # columns that are added up at once
 STATES = 3  # numbers of a sum's state, at most
 STATE = 16  # bytes of each, at most
@@ -98,7 +97,7 @@ class NestEmitter(Emitter):
     def __init__(self, module: Any, nest: Nest, code: Code) -> None:
         self.module = module
         self.nest = nest
-        self.heavy = nest.cost >= HEAVY
+        self.length = nest.cost
         self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
         self.body = Body(code, set(nest.stored))
         axes = [Axis(n) for n in self.nest.lanes]
