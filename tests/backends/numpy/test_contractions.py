@@ -132,3 +132,19 @@ def test_random_numbers_are_one_nest_and_those_of_jax(dtype):
         h = ap.jit(lambda key: random.split(key, (3, 2)))
         assert "calls" not in schedule(h, key)
         assert np.array_equal(np.asarray(h(key)), np.asarray(jax.random.split(key, (3, 2))))
+
+
+def test_nests_that_read_different_parts_of_a_value_are_one_function():
+    state, gates = drawn("complex64", (2,) * 5, (6, 2, 2))
+
+    def run(state, gates):
+        for gate in gates:
+            state = anp.moveaxis(anp.tensordot(gate, state, ((1,), (2,))), 0, 2)
+        return state
+
+    text = ap.jit(run).lower(*map(anp.asarray, (state, gates))).as_text("llvm")
+    assert text.count("define internal") < 4
+    expected = state
+    for gate in gates:
+        expected = np.moveaxis(np.tensordot(gate, expected, ((1,), (2,))), 0, 2)
+    np.testing.assert_allclose(np.asarray(ap.jit(run)(state, gates)), expected, 1e-3, 1e-3)

@@ -16,7 +16,7 @@ from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, Shape, flat, of
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
-from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, End, room, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, End, internal, room, shifted
 from arrayport_backends.numpy.codegen.values import (
     COMBINE,
     WORD,
@@ -85,6 +85,12 @@ def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
     return Target(var, var.shape, None)
 
 
+def start_of(found: Sequence[Place]) -> int:
+    """The element of a value from which on its elements are read, as far as constants tell."""
+    start = min(flat(place.at, place.atom.shape).constant for place in found)
+    return start if 0 < start < prod(found[0].atom.shape) else 0
+
+
 class NestEmitter(Emitter):
     """Emits one nest as a function of the pointers to what it reads and then what it stores.
 
@@ -94,8 +100,9 @@ class NestEmitter(Emitter):
 
     scratch = 0
 
-    def __init__(self, module: Any, nest: Nest, code: Code) -> None:
+    def __init__(self, module: Any, nest: Nest, code: Code, texts: dict[str, Any]) -> None:
         self.module = module
+        self.texts = texts  # of functions of the module, without their names
         self.nest = nest
         self.length = nest.cost
         self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
@@ -108,6 +115,8 @@ class NestEmitter(Emitter):
             for at in t.spaces(lanes):
                 survey.compute(flat(t.own(at), t.var.shape))
         self.reads = list(survey.read)
+        if nest.lanes:
+            self.body.starts = {a: k for a, found in survey.read.items() if (k := start_of(found))}
         self.ranges = self.pieces([sorted(survey.breaks.get(a, ())) for a in axes])
         self.merged = self.runs_of(axes, survey.indices)
         # Reads of these are at the nest's own place in their first lane.
@@ -211,7 +220,31 @@ class NestEmitter(Emitter):
         self.body.buffers.update(zip(self.reads, args, strict=False))
         self.emit()
         self.end()
-        return self.function
+        return self.once() if self.nest.lanes else self.function
+
+    def once(self) -> Any:
+        """The function, by way of one that others have as well if there is such a one.
+
+        Nests that differ in nothing but what part of a value they read are alike: what is called
+        gets pointers to the first elements that are read.
+        """
+        text = str(self.function).replace(self.function.name, "", 1)
+        known = self.texts.setdefault(text, self.function)
+        if known is not self.function:
+            del self.module.globals[self.function.name]
+        starts = self.body.starts
+        if not starts:
+            return known
+        function = internal(self.module, "part", known.function_type)
+        function.attributes.add("alwaysinline")
+        b = ir.IRBuilder(function.append_basic_block("entry"))
+        given = [
+            shifted(b, arg, starts[a] * a.dtype.itemsize) if a in starts else arg
+            for a, arg in zip(self.reads, function.args, strict=False)
+        ]
+        b.call(known, [*given, *function.args[len(given) :]])
+        b.ret_void()
+        return function
 
     # ---- what is read, and where choices change
 

@@ -63,6 +63,7 @@ class Translation:
         self.module = module
         self.language = language
         self.makers = makers
+        self.texts: dict[str, Any] = {}
         self.prepare = prepare
 
     def name(self, what: str) -> str:
@@ -102,7 +103,10 @@ class Translation:
 
     def parts(self, units: Sequence[Unit], code: Code, wanted: AbstractSet[Atom]) -> list[Part]:
         """The functions of nests and loops; nests that go through the same rows go together."""
-        makers = [NestEmitter(self.module, u, code) if isinstance(u, Nest) else u for u in units]
+        makers = [
+            NestEmitter(self.module, u, code, self.texts) if isinstance(u, Nest) else u
+            for u in units
+        ]
         parts = []
         for group in grouped(makers):
             if isinstance(group, Eqn):

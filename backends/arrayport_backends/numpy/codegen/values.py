@@ -85,6 +85,7 @@ class Body:
         self.code = code
         self.own = own
         self.buffers: dict[Atom, Any] = {}
+        self.starts: dict[Atom, int] = {}  # elements of a value before what its pointer points to
         self.forms: dict[Place, Form | None] = {}
 
     def form(self, place: Place) -> Form | None:
@@ -332,7 +333,7 @@ class Values:
 
     def pointer(self, place: Place) -> Any:
         """Where an element is in memory."""
-        index = flat(place.at, place.atom.shape)
+        index = flat(place.at, place.atom.shape) + -self.body.starts.get(place.atom, 0)
         return self.at(self.body.buffers[place.atom], index, place.atom.dtype)
 
     def at(self, base: Any, index: Index, dtype: Any) -> Any:
