@@ -69,12 +69,20 @@ def _listed(found: list[Device]) -> str:
     return ", ".join(str(device) for device in found)
 
 
+def adopted(x: Any) -> Any:
+    """JAX's own device, mesh, spec or sharding as ours; anything else as it is."""
+    if type(x).__module__.startswith("jax"):
+        return backends.get("jax").native.adopted(x)
+    return x
+
+
 def resolve(device: Any) -> tuple[Backend, Device | None]:
     """The backend, and the device if one is named, that a `device=` argument means.
 
     That is a Device, its text ("numpy:cpu:0"), a backend's name, or a platform, which is looked for
     on the ambient backend first. None is the ambient backend.
     """
+    device = adopted(device)
     if device is None:
         return backends.ambient(), None
     if isinstance(device, Device):
@@ -162,6 +170,7 @@ def sharded(x: Any, sharding: Sharding, what: str = "x of device_put") -> Array:
 
 def sharding_of(target: Any, what: str) -> Any:
     """A PartitionSpec with the mesh in use as a sharding; anything else as it is."""
+    target = adopted(target)
     if isinstance(target, PartitionSpec):
         return NamedSharding(mesh_or_in_use(None, f"{what} with a PartitionSpec"), target)
     return target

@@ -11,6 +11,7 @@ import numpy as np
 
 from arrayport.core.backend import Device
 from arrayport.core.meshes import AbstractMesh, AxisType, Mesh, mesh_in_use
+from arrayport.ops.placement import adopted
 from arrayport.ops.placement import devices as all_devices
 
 
@@ -88,6 +89,7 @@ class set_mesh:  # noqa: N801 - JAX's name of what is called and entered
     """
 
     def __init__(self, mesh: Mesh | AbstractMesh | None) -> None:
+        mesh = adopted(mesh)
         if not isinstance(mesh, Mesh | AbstractMesh | None):
             raise TypeError(f"set_mesh needs a Mesh or None, not {type(mesh).__name__}")
         self.mesh = mesh

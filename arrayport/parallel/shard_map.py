@@ -16,7 +16,7 @@ from arrayport.core.shardings import NamedSharding, PartitionSpec, check_spec
 from arrayport.core.trace import backend_of, finish
 from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.indexing import take
-from arrayport.ops.placement import placed
+from arrayport.ops.placement import adopted, placed
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import reshape, transpose
 from arrayport.transforms.batching import BatchTracer, Extent, NamedBatchTrace, argument
@@ -62,8 +62,11 @@ def shard_map(
     >>> shard_map(f, mesh=mesh, in_specs=ap.P("x"), out_specs=ap.P("x"))(anp.arange(4.0))
     Array([0.        , 0.16666667, 0.33333334, 0.5       ], dtype=float32)
     """
+    mesh = adopted(mesh)
+    if in_specs is not Infer:
+        in_specs = tree_map(adopted, in_specs)
     options = {
-        "out_specs": out_specs,
+        "out_specs": tree_map(adopted, out_specs),
         "in_specs": in_specs,
         "axis_names": frozenset(axis_names),
         "check_vma": check_vma,

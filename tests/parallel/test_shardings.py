@@ -231,3 +231,8 @@ def test_shardings_of_what_jit_gives(mesh):
     with mesh:
         g = ap.jit(lambda v: v + 1, in_shardings=P("y"), out_shardings=P("x", "y"))
         assert g(anp.asarray(A)).addressable_shards[0].data.shape == (2, 2)
+
+
+def test_the_one_part_of_a_number(eight):  # noqa: ARG001 - made on the backend
+    (shard,) = anp.asarray(3.0).addressable_shards
+    assert float(shard.data) == 3

@@ -51,6 +51,7 @@ from arrayport_backends.jax.profiles import (
     stop_trace,
 )
 from arrayport_backends.jax.shardings import (
+    adopted,
     inspect_array_sharding,
     make_array_from_callback,
     make_array_from_single_device_arrays,
@@ -87,6 +88,7 @@ jacobian = jacrev
 __all__ = [
     "StepTraceAnnotation",
     "TraceAnnotation",
+    "adopted",
     "after_all",
     "all_gather",
     "all_to_all",

@@ -106,8 +106,24 @@ def own_sharding(found: Any) -> Any:
     if isinstance(found, shardings.SingleDeviceSharding):
         return SingleDeviceSharding(device_of(next(iter(found.device_set))))
     if isinstance(found, shardings.NamedSharding):
-        return NamedSharding(_own_mesh(found.mesh), PartitionSpec(*found.spec))
+        return NamedSharding(_own_mesh(found.mesh), _own_spec(found.spec))
     return found
+
+
+def adopted(found: Any) -> Any:
+    """Make ours of one of JAX's devices, meshes, specs or shardings; another thing stays."""
+    if isinstance(found, jax.Device):
+        return device_of(found)
+    if isinstance(found, shardings.Mesh | shardings.AbstractMesh):
+        return _own_mesh(found)
+    if isinstance(found, shardings.PartitionSpec):
+        return _own_spec(found)
+    return own_sharding(found)
+
+
+def _own_spec(found: Any) -> PartitionSpec:
+    free = shardings.PartitionSpec.UNCONSTRAINED
+    return PartitionSpec(*[PartitionSpec.UNCONSTRAINED if p is free else p for p in found])
 
 
 def shards(raw: Any) -> list[Shard]:
