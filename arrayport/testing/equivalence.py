@@ -58,13 +58,16 @@ def assert_equivalent(
     `laws`: "value" is the same on every backend; "jit" changes nothing; "vmap" over two copies
     gives both; "grad", of the sum of the outputs, is the same. `on` names the backends, the
     reference first; all that are present if empty. A failure is shrunk to the smallest arguments
-    that show it, and raises AssertionError with a program that repeats it.
+    that show it, and raises AssertionError with a program that repeats it. Raises ValueError for a
+    law, BackendNotFoundError for a backend, that is none.
 
     >>> from arrayport.testing import strategies
     >>> assert_equivalent(lambda x: x * 2 + 1, strategies.arrays(), max_examples=5)
     """
     need_hypothesis("assert_equivalent")
     names = list(on) or present()
+    for name in names:
+        backends.get(name)
     unknown = [law for law in laws if law not in LAWS]
     if unknown:
         raise ValueError(f"law {unknown[0]!r} is unknown: use some of {', '.join(LAWS)}")
@@ -79,7 +82,9 @@ def assert_equivalent(
                     check_equivalent(function, args, law, name, names[0], tolerance)
                 except Exception as error:
                     how = ", ".join(map(repr, (law, name, names[0], tolerance)))
-                    program = reproduction(function, args, f"check_equivalent(f, args, {how})")
+                    program = reproduction(
+                        function, args, f"check_equivalent(subject, args, {how})"
+                    )
                     raise AssertionError(f"{error}\n\n{program}") from error
 
     holds()

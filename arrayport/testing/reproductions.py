@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -20,7 +19,7 @@ from arrayport.core.config import config
 
 
 def reproduction(function: Callable[..., Any], args: Sequence[Any], check: str) -> str:
-    """Write a program that defines `f` and `args`, and then calls `check_equivalent`.
+    """Write a program that defines `subject` and `args`, and then calls `check_equivalent`.
 
     What a function of a test file uses is written out with it; what cannot be written is `...`,
     with a comment that says what it was.
@@ -29,7 +28,7 @@ def reproduction(function: Callable[..., Any], args: Sequence[Any], check: str) 
     if config.enable_x64:
         lines += ["import arrayport", 'arrayport.config.update("enable_x64", True)']
     lines += ["from arrayport.testing import Tolerance, Ulps, check_equivalent"]
-    lines += [*_Definitions().of("f", function), f"args = {literal(tuple(args))}", check]
+    lines += [*_Definitions().of("subject", function), f"args = {literal(tuple(args))}", check]
     return "\n".join(lines)
 
 
@@ -59,8 +58,7 @@ class _Definitions:
             given += [f"{key}={literal(x)}" for key, x in value.keywords.items()]
             call = ", ".join([f"{name}_inner", *given])
             return [*inner, "from functools import partial", f"{name} = partial({call})"]
-        inside = inspect.unwrap(value) if callable(value) else value
-        if isinstance(inside, FunctionType) and inside is value:
+        if isinstance(value, FunctionType):
             return self._function(name, value)
         if isinstance(value, int | float | complex | str | bool | tuple | list | dict | np.ndarray):
             return [f"{name} = {literal(value)}"]
@@ -72,7 +70,7 @@ class _Definitions:
             return [f"{name} = ...  # {function!r}, whose source cannot be found"]
         used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         known: Mapping[str, Any] = {**function.__globals__, **_cells(function)}
-        own = function.__name__
+        own = function.__code__.co_name
         needed = sorted(u for u in used & known.keys() if u != own and not hasattr(builtins, u))
         lines = [line for u in needed for line in self.of(u, known[u])]
         if isinstance(node, ast.Lambda):
@@ -122,9 +120,9 @@ def _node(function: FunctionType) -> ast.FunctionDef | ast.Lambda | None:
         tree = ast.parse(Path(code.co_filename).read_text("utf-8"))
     except (OSError, SyntaxError, ValueError):
         return None
-    if function.__name__ != "<lambda>":
+    if code.co_name != "<lambda>":
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
                 first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
                 if first == code.co_firstlineno:
                     return _plain(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import partial
+from functools import partial, wraps
 
 import numpy as np
 import pytest
@@ -104,12 +104,31 @@ def test_lambdas_partials_and_wide_types_are_pasted():
     pasted(program, "value on cupy-sim")
 
 
+def test_helpers_of_any_name_and_wrapped_functions_are_pasted():
+    def f(x):
+        return x + (x.device.backend != "numpy")
+
+    def twice(inner):
+        @wraps(inner)
+        def both(x):
+            return inner(inner(x))
+
+        return both
+
+    for function in (lambda x: f(x) * 2, twice(f)):
+        with pytest.raises(AssertionError) as caught:
+            testing.assert_equivalent(
+                function, strategies.arrays(shape=()), on=NAMES, laws=["value"]
+            )
+        pasted(str(caught.value).partition("\n\n")[2], "value on cupy-sim is not that on numpy")
+
+
 def test_what_is_installed_is_imported():
-    text = reproductions.reproduction(anp.linalg.norm, (np.float32([3, 4]),), "f(*args)")
-    assert "\nf = norm" in text
+    text = reproductions.reproduction(anp.linalg.norm, (np.float32([3, 4]),), "subject(*args)")
+    assert "\nsubject = norm" in text
     names = {}
     exec(text, names)  # noqa: S102 - it is what is tested
-    assert names["f"] is anp.linalg.norm
+    assert names["subject"] is anp.linalg.norm
 
 
 def test_what_cannot_be_written_is_said():
@@ -118,7 +137,7 @@ def test_what_cannot_be_written_is_said():
             return x
 
     text = reproductions.reproduction(Odd(), (), "")
-    assert "f = ...  # <" in text
+    assert "subject = ...  # <" in text
 
 
 def test_gradients_are_compared(monkeypatch):
@@ -152,6 +171,8 @@ def test_arguments_are_written_to_the_last_bit():
 def test_wrong_laws_are_named():
     with pytest.raises(ValueError, match="'vjp' is unknown"):
         testing.assert_equivalent(anp.sin, strategies.arrays(), laws=["vjp"])
+    with pytest.raises(ap.errors.BackendNotFoundError, match="'nonsense' is unknown"):
+        testing.assert_equivalent(anp.sin, strategies.arrays(), on=["numpy", "nonsense"])
 
 
 def test_traces_are_counted():
