@@ -53,6 +53,19 @@ def test_memory_that_nobody_sees_is_used_again():
     assert [len(known) for known in pool._buffers.values()] == [1]
 
 
+def test_memory_that_was_donated_is_used_again():
+    f = ap.jit(lambda x: x * 2 + 1, donate_argnums=0)
+    x = anp.asarray(np.zeros(200_000, np.float32))
+    places = set()
+    for _ in range(6):
+        given, x = x, f(x)
+        places.add(np.asarray(x).ctypes.data)
+        with pytest.raises(RuntimeError, match="deleted"):
+            given + 1
+    assert float(x[0]) == 63
+    assert len(places) == 2
+
+
 def test_the_pool_is_bounded(monkeypatch):
     monkeypatch.setattr(pool, "KEPT", 3 << 20)
     made = [pool.empty((1 << 18,), np.dtype(np.float32)) for _ in range(10)]
