@@ -108,15 +108,15 @@ def test_third_derivative(run, close):
         close(third(x), -3 * sin(x) - x * cos(x))
 
 
-def test_sigmoid(run, close):
-    first, second = run(grad(sigmoid)), run(grad(grad(sigmoid)))
+def test_sigmoid(run_heavy, close):
+    first, second = run_heavy(grad(sigmoid)), run_heavy(grad(grad(sigmoid)))
     for x in (0.0, 1.0, -3.0):
         s = 1 / (1 + exp(-x))
         close(first(x), s * (1 - s))
         close(second(x), s * (1 - s) * (1 - 2 * s))
 
 
-def test_jacobians_and_hessians(run, close):
+def test_jacobians_and_hessians(run_heavy, close):
     a = np.array([[2, 1, 0], [1, 3, -1], [0, -1, 4]], np.float32)
 
     def quadratic(x):
@@ -128,13 +128,13 @@ def test_jacobians_and_hessians(run, close):
     x0, x1, x2 = map(float, X)
     slopes = [[x1, x0, 0], [0, 0, cos(x2)]]
     products = np.array([[0, x2, x1], [x2, 0, x0], [x1, x0, 0]])
-    close(run(jax.hessian(quadratic))(X), a + products)
-    close(run(jax.jacfwd(field))(X), slopes)
-    close(run(jax.jacrev(field))(X), slopes)
-    close(run(lambda x, t: jax.jvp(field, (x,), (t,)))(X, X)[1], np.array(slopes) @ X)
-    pulled = run(lambda x, c: jax.vjp(field, x)[1](c))(X, X[:2])
+    close(run_heavy(jax.hessian(quadratic))(X), a + products)
+    close(run_heavy(jax.jacfwd(field))(X), slopes)
+    close(run_heavy(jax.jacrev(field))(X), slopes)
+    close(run_heavy(lambda x, t: jax.jvp(field, (x,), (t,)))(X, X)[1], np.array(slopes) @ X)
+    pulled = run_heavy(lambda x, c: jax.vjp(field, x)[1](c))(X, X[:2])
     close(pulled, (X[:2] @ np.array(slopes),))
-    product = run(lambda x, v: jax.jvp(grad(quadratic), (x,), (v,))[1])
+    product = run_heavy(lambda x, v: jax.jvp(grad(quadratic), (x,), (v,))[1])
     close(product(X, X), (a + products) @ X)
 
 
@@ -190,10 +190,10 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_derivatives_through_control_flow(name, run, close):
+def test_derivatives_through_control_flow(name, run_heavy, close):
     function, formula = LOOPS[name]
-    first, second = run(grad(function)), run(grad(grad(function)))
-    forward = run(lambda x: jax.jvp(function, (x,), (1.0,))[1])
+    first, second = run_heavy(grad(function)), run_heavy(grad(grad(function)))
+    forward = run_heavy(lambda x: jax.jvp(function, (x,), (1.0,))[1])
     for x in (1.5, 0.5, -0.5):
         close([first(x), second(x), forward(x)], [*formula(x), formula(x)[0]])
 
