@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
+import numpy as np
+
+from arrayport.core import dtypes
 from arrayport.core.array import Array, Tracer, aval_of
 from arrayport.core.backend import Backend
 from arrayport.core.primitive import Collective, Primitive
@@ -19,7 +22,7 @@ from arrayport.core.tree import (
     tree_unflatten,
 )
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import batch_to_front, broadcast_in_dim, move_axis, reduce_sum
+from arrayport.ops.structure import batch_to_front, broadcast_in_dim, convert, move_axis, reduce_sum
 from arrayport.transforms.engines import by_engine
 
 
@@ -86,7 +89,7 @@ class BatchTrace(Trace):
         value, dim = self.pair(x)
         if axis is None:
             if dim is not None and sum_match:
-                return reduce_sum(value, (dim,))
+                return reduce_sum(convert(value, _of_sum(value.dtype), value.weak), (dim,))
             if dim is not None:
                 raise ValueError(
                     f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends "
@@ -104,6 +107,13 @@ class BatchTrace(Trace):
             return move_axis(value, dim, axis)
         shape = (*value.shape[:axis], self.size, *value.shape[axis:])
         return broadcast_in_dim(value, shape, [i + (i >= axis) for i in range(len(value.shape))])
+
+
+def _of_sum(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """In which dtype to sum, as numpy.sum does: narrow integers and booleans in wider ones."""
+    if dtypes.kind(dtype) not in "biu" or dtype.itemsize >= dtypes.default_int().itemsize:
+        return dtype
+    return dtypes.canonicalize("uint64") if dtypes.kind(dtype) == "u" else dtypes.default_int()
 
 
 class NamedBatchTrace(BatchTrace):
