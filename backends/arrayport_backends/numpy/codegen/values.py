@@ -37,7 +37,7 @@ from arrayport_backends.ndarray.scalars import HALVES, Scalar
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
 WORD = 64  # bits of an index
-SHARED = 12  # uses in a Program from which mathematics is called, not copied to every place
+SHARED = 8  # uses in a Program from which mathematics is called, not copied to every place
 CALLED = 20  # instructions of what may be called
 FLOATS = frozenset({dtypes.float32, dtypes.float64})
 Breaks = dict[Axis, set[int]]
