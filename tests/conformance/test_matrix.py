@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -112,6 +113,13 @@ def test_a_refusal_is_told_from_a_gap(monkeypatch: pytest.MonkeyPatch):
     gap = cells.examine_one(cells.NAMED["numpy.tanh"], "cupy-sim", "jit", 1)
     assert gap.state == FAILS
     assert "tanh" in gap.detail
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="it is about JAX")
+def test_what_jax_cannot_is_its_refusal():
+    cell = cells.examine_one(cells.NAMED["lax.zeta"], "jax", "jvp", 1)
+    assert cell.state == REFUSED
+    assert "Differentiation rule for 'zeta' not implemented" in cell.detail
 
 
 def test_a_wrong_derivative_is_found(monkeypatch: pytest.MonkeyPatch):
