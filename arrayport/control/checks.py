@@ -16,7 +16,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import JaxRuntimeError, user_line
 from arrayport.core.primitive import Callback
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, current_stage
 from arrayport.core.tree import (
     PyTreeDef,
     register_pytree_node_class,
@@ -227,7 +227,7 @@ def are_functional() -> bool:
 def _bind(error: Error, debug: bool) -> None:
     if debug and not _functional.get():
         return
-    if is_staging() is not EVAL and not _functional.get():
+    if current_stage() is not EVAL and not _functional.get():
         raise ValueError(
             f"a check at {user_line()} was traced (by jit, scan, cond ...), where it cannot raise: "
             "make the outermost function functional with checkify, or use debug_check"

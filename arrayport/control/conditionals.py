@@ -11,7 +11,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program, eval_program
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, current_stage
 from arrayport.core.tree import tree_unflatten
 from arrayport.ops.elementwise import clamp, equal, select, stop_gradient
 from arrayport.ops.promotion import lift
@@ -194,7 +194,7 @@ def _cond(
         )
     if dtypes.is_complex(value.dtype):
         raise TypeError(f"cond needs a bool or a real number as pred, got {aval_of(value)}")
-    if not isinstance(value, Tracer) and is_staging() is EVAL:
+    if not isinstance(value, Tracer) and current_stage() is EVAL:
         return _chosen(true_fun if value else false_fun, operands, "cond")
     if value.dtype != dtypes.bool_:
         value = value != 0
@@ -224,7 +224,7 @@ def _switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) 
     value = lift(index, None, "index")
     if value.shape != () or not dtypes.is_integer(value.dtype):
         raise TypeError(f"switch needs a scalar integer index, got {aval_of(value)}")
-    if not isinstance(value, Tracer) and is_staging() is EVAL:
+    if not isinstance(value, Tracer) and current_stage() is EVAL:
         taken = branches[min(max(int(value), 0), len(branches) - 1)]
         return _chosen(taken, operands, "switch")
     value = convert(clamp(0, value, len(branches) - 1), dtypes.int32)

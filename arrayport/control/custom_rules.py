@@ -14,7 +14,7 @@ from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.dtypes import float0, is_inexact
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.program import Program, eval_program
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import zeros
 from arrayport.transforms.batching import in_batch
@@ -186,7 +186,7 @@ def refuse_free(traced: Sequence[Any], free: int, name: str) -> None:
 
 def plain(leaves: Sequence[Any]) -> bool:
     """Whether nothing traces a call with these leaves."""
-    return is_staging() is EVAL and all(type(x) is Array for x in leaves)
+    return current_stage() is EVAL and all(type(x) is Array for x in leaves)
 
 
 # What a custom function hands on to the one inside it, which may have rules of another kind.

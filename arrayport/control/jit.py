@@ -23,7 +23,7 @@ from arrayport.core.errors import user_line
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
-from arrayport.core.trace import EVAL, is_staging, named_axes
+from arrayport.core.trace import EVAL, current_stage, named_axes
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.core.watch import inspecting
 from arrayport.ops.placement import constrained
@@ -191,7 +191,7 @@ class Jitted:
         key: Any = None
         for a in args:
             if type(a) is not Array or type(a.raw) is not ndarray:
-                if self.quick and is_staging() is EVAL:
+                if self.quick and current_stage() is EVAL:
                     native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
                     if native is not None:
                         return native(*args, **kwargs) if kwargs else native(*args)
@@ -201,7 +201,7 @@ class Jitted:
         else:
             key = key, x64()
             hit = self.fast.get(key) if not kwargs else None
-            if hit is not None and is_staging() is EVAL and not jit_disabled():
+            if hit is not None and current_stage() is EVAL and not jit_disabled():
                 executor, weak, out_tree = hit
                 if executor.silent:
                     outs = executor.run(*[a.raw for a in args])
@@ -214,7 +214,7 @@ class Jitted:
                 if out_tree is None:
                     return Array(outs[0], weak)
                 return tree_unflatten(out_tree, list(map(Array, outs, weak)))
-            if not kwargs and is_staging() is EVAL:
+            if not kwargs and current_stage() is EVAL:
                 return self.slow(args, kwargs, key)
         return self.slow(args, kwargs, None)
 

@@ -12,7 +12,7 @@ import numpy as np
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
-from arrayport.core.trace import EVAL, axis_trace, is_staging, named_axes
+from arrayport.core.trace import EVAL, axis_trace, current_stage, named_axes
 
 Rule = Callable[..., Any]
 
@@ -142,7 +142,7 @@ class Unary(Primitive):
 
     def apply(self, x: Array, params: dict[str, Any]) -> Any:
         """Apply to an Array, parameters as one dictionary."""
-        top = is_staging()
+        top = current_stage()
         if type(x) is not Array:
             if x.owner.level > top.level:  # type: ignore[attr-defined]
                 top = x.owner  # type: ignore[attr-defined]
@@ -175,7 +175,7 @@ class Binary(Primitive):
 
     def apply(self, x: Array, y: Array, params: dict[str, Any]) -> Any:
         """Apply to two Arrays, parameters as one dictionary."""
-        top = is_staging()
+        top = current_stage()
         if type(x) is Array and type(y) is Array and top is EVAL:
             a, b = x.raw, y.raw
             if type(a) is type(b) is np.ndarray and self.keeps_weak:
@@ -277,7 +277,7 @@ class Callback(Primitive):
 
 
 def _trace_of(args: Sequence[Array]) -> Any:
-    top = is_staging()
+    top = current_stage()
     for a in args:
         if type(a) is not Array and a.owner.level > top.level:  # type: ignore[attr-defined]
             top = a.owner  # type: ignore[attr-defined]

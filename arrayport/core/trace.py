@@ -82,7 +82,7 @@ class EvalTrace(Trace):
 EVAL = EvalTrace()
 # The innermost Program under construction, else EVAL.
 staging: ContextVar[Trace] = ContextVar("staging", default=EVAL)
-is_staging = staging.get
+current_stage = staging.get
 
 
 @contextmanager

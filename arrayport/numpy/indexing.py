@@ -17,7 +17,7 @@ from arrayport.core.errors import (
 )
 from arrayport.core.primitive import HALF
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, current_stage
 from arrayport.numpy.arguments import axis_of, no_out, no_writing
 from arrayport.numpy.keys import Choice, check_mask, choose, wrapped
 from arrayport.ops import indexing, slices
@@ -67,7 +67,7 @@ def getitem(x: Array, key: Any) -> Array:
     if (
         type(x) is Array
         and type(x.raw) is ndarray
-        and is_staging() is EVAL
+        and current_stage() is EVAL
         and _is_plain(key)
         and slices.slice_p.numpy_kernel is not None  # else something looks on
     ):
@@ -154,7 +154,7 @@ def index_update(
     >>> anp.zeros(3).at[anp.array([0, 0, 9])].add(1.0)
     Array([2., 0., 0.], dtype=float32)
     """
-    here = type(x) is Array and type(x.raw) is ndarray and is_staging() is EVAL
+    here = type(x) is Array and type(x.raw) is ndarray and current_stage() is EVAL
     if here and mode is None and wrap_negative_indices and _is_plain(key):
         done = _update_here(op, x, key, values)
         if done is not None:

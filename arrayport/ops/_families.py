@@ -13,7 +13,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import HALF, NO_PARAMS, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
 from arrayport.ops.structure import broadcast_in_dim, move_axis
 
@@ -107,7 +107,7 @@ def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Cal
     kinds = prim.takes.strip("biu") if floating else prim.takes  # integers are cast first
 
     def op(x: Any, /) -> Array:
-        if type(x) is Array and is_staging() is EVAL:
+        if type(x) is Array and current_stage() is EVAL:
             raw = x.raw
             if type(raw) is ndarray:
                 kernel, dtype = prim.numpy_kernel, raw.dtype
@@ -140,7 +140,7 @@ def binary(
     kinds = prim.takes.strip("biu") if floating else prim.takes  # integers are cast first
 
     def op(x: Any, y: Any, /) -> Array:
-        if type(x) is Array and is_staging() is EVAL:
+        if type(x) is Array and current_stage() is EVAL:
             a = x.raw
             if type(a) is ndarray:
                 dtype, kernel = a.dtype, prim.numpy_kernel

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Primitive
-from arrayport.core.trace import EVAL, backend_of, is_staging
+from arrayport.core.trace import EVAL, backend_of, current_stage
 from arrayport.ops.elementwise import equal
 from arrayport.ops.promotion import SCALARS, lift
 from arrayport.ops.structure import Shape, broadcast_to, convert, full_p
@@ -58,7 +58,7 @@ def broadcasted_iota(dtype: Any, shape: Shape, dimension: int) -> Array:
 def iota_like(x: Array, dtype: DType, dimension: int, shape: Shape | None = None) -> Array:
     """Count along one axis of x's shape (unless another is given), on x's backend."""
     params = {"dtype": dtype, "shape": x.shape if shape is None else shape, "dimension": dimension}
-    home = backend_of(x) if is_staging() is EVAL else None
+    home = backend_of(x) if current_stage() is EVAL else None
     return iota_p.bind(**params) if home is None else home.execute(iota_p, (), params)
 
 

@@ -13,7 +13,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import HALF, Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
-from arrayport.core.trace import EVAL, is_staging
+from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.promotion import common_shape, promote_dtypes
 from arrayport.ops.structure import axis_of, convert, reshape, transpose
@@ -208,7 +208,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     (2, 4)
     """
     kernel = dot_general_p.numpy_kernel
-    if type(a) is Array and type(b) is Array and kernel is not None and is_staging() is EVAL:
+    if type(a) is Array and type(b) is Array and kernel is not None and current_stage() is EVAL:
         x, y = a.raw, b.raw
         if (
             (type(x) is type(y) is ndarray and x.dtype is y.dtype and x.dtype.num < HALF)

@@ -13,7 +13,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.config import x64
 from arrayport.core.primitive import Primitive
-from arrayport.core.trace import EVAL, backend_of, is_staging
+from arrayport.core.trace import EVAL, backend_of, current_stage
 from arrayport.ops._families import elementwise
 from arrayport.ops.creation import iota_p
 from arrayport.ops.elementwise import exp, square
@@ -141,7 +141,7 @@ def _count(key: Array, shape: Sequence[int]) -> list[Array]:
 
 def count_up(key: Array, dtype: DType, size: int) -> Array:
     """Count 0, 1, 2, ... `size` times, on the key's backend."""
-    home = backend_of(key) if is_staging() is EVAL else None
+    home = backend_of(key) if current_stage() is EVAL else None
     params = {"dtype": dtype, "shape": (size,), "dimension": 0}
     return iota_p.bind(**params) if home is None else home.execute(iota_p, (), params)
 

@@ -12,7 +12,7 @@ from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Primitive, Unary
-from arrayport.core.trace import EVAL, backend_of, is_staging, neutral
+from arrayport.core.trace import EVAL, backend_of, current_stage, neutral
 
 Shape = tuple[int, ...]
 SMALL = 4096  # elements up to which filling is quicker than NumPy's making of a broadcast view
@@ -35,7 +35,7 @@ def convert(x: Array, dtype: np.dtype[Any], weak: bool = False) -> Array:
     if (x.dtype.kind == "V" or dtype.kind == "V") and dtypes.key in (x.dtype, dtype):
         raise dtypes.no_number()
     params = {"dtype": dtype, "weak": weak}
-    if weak and neutral(x) and is_staging() is EVAL:
+    if weak and neutral(x) and current_stage() is EVAL:
         return backends.get("numpy").execute(convert_p, (x,), params)
     return convert_p.apply(x, params)
 
@@ -72,7 +72,7 @@ def full_like(like: Any, value: complex, shape: Shape | None = None, weak: bool 
         "dtype": like.dtype,
         "weak": weak,
     }
-    if is_staging() is EVAL:
+    if current_stage() is EVAL:
         found = backend_of(like) if isinstance(like, Array) else None
         return (found or backends.ambient()).execute(full_p, (), params)
     return full_p.bind(**params)
@@ -199,7 +199,7 @@ def reduce_sum(x: Array, axes: Sequence[int] | None = None) -> Array:
 
 def spread(x: Array, shape: Shape, axes: Shape) -> Array:
     """Undo a reduction's loss of axes: stretch x over the reduced `axes` of `shape`."""
-    if type(x) is Array and len(axes) == len(shape) and is_staging() is EVAL:
+    if type(x) is Array and len(axes) == len(shape) and current_stage() is EVAL:
         raw = x.raw
         if type(raw) is np.ndarray and prod(shape) <= SMALL:  # the seed of most gradients, quickly
             out = np.empty(shape, raw.dtype)

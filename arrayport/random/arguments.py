@@ -8,7 +8,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.trace import EVAL, backend_of, is_staging
+from arrayport.core.trace import EVAL, backend_of, current_stage
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops.promotion import common_shape, from_host, lift
 from arrayport.ops.structure import Shape, broadcast_to, convert, full_p
@@ -49,7 +49,7 @@ def bound(value: Any, dtype: DType, key: Array) -> Array:
     """Bring a number or an array to a dtype and to the key's backend."""
     home = backend_of(key)
     if isinstance(value, int | float):
-        if is_staging() is not EVAL:  # a number in a Program belongs to no backend
+        if current_stage() is not EVAL:  # a number in a Program belongs to no backend
             return full_p.bind(shape=(), value=value, dtype=dtype, weak=False)
         return from_host(np.array(value, dtype), home)
     return convert(lift(value, home, "a parameter of a distribution"), dtype)

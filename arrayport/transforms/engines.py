@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core import leaks
 from arrayport.core.array import Array, Tracer
 from arrayport.core.backend import Backend, ambient, by_type, enter, leave
-from arrayport.core.trace import EVAL, is_staging, neutral
+from arrayport.core.trace import EVAL, current_stage, neutral
 from arrayport.core.tree import tree_leaves
 
 LOOPS = frozenset({"scan", "while_loop", "fori_loop", "cond", "switch", "map"})
@@ -33,7 +33,7 @@ def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
     else:
         found = None
     backend = found or ambient()
-    return backend, backend.native if is_staging() is EVAL else None
+    return backend, backend.native if current_stage() is EVAL else None
 
 
 def by_engine(

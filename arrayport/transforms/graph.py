@@ -15,7 +15,7 @@ from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import replaying, user_line
 from arrayport.core.primitive import Binary, Holder, Primitive, Unary
 from arrayport.core.sparse import Sparse
-from arrayport.core.trace import EVAL, Trace, backend_of, is_staging
+from arrayport.core.trace import EVAL, Trace, backend_of, current_stage
 from arrayport.ops.elementwise import add
 from arrayport.ops.structure import broadcast_in_dim, reduce_sum, total, zeros
 from arrayport.ops.windows import scatter_all
@@ -387,7 +387,7 @@ class Cotangents(dict[Any, Any]):
             self[key] = ct
         elif type(old) is Parts:
             old.dense = ct if old.dense is None else add(old.dense, ct)
-        elif key in self.owned and _plain(ct) and _plain(old) and is_staging() is EVAL:
+        elif key in self.owned and _plain(ct) and _plain(old) and current_stage() is EVAL:
             np.add(old.raw, ct.raw, out=old.raw)  # type: ignore[union-attr]
         else:
             self[key] = add(old, ct)

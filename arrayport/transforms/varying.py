@@ -13,7 +13,7 @@ from typing import Any
 
 from arrayport.core.array import Array, Tracer
 from arrayport.core.primitive import Binary, Collective, Holder, Primitive, axes_named
-from arrayport.core.trace import Trace, is_staging, named_axes
+from arrayport.core.trace import Trace, current_stage, named_axes
 from arrayport.ops.collectives import pcast_p
 from arrayport.transforms.batching import BatchTracer, NamedBatchTrace
 from arrayport.transforms.graph import GradTrace
@@ -70,7 +70,7 @@ def grad_trace(forward: bool = False) -> GradTrace:
     names = told() if named_axes.get() else ()
     if not names:
         return GradTrace(forward)
-    if is_staging().level > min(named_axes.get()[n].level for n in names):
+    if current_stage().level > min(named_axes.get()[n].level for n in names):
         raise UntoldError(
             "a gradient is taken within the body of a while_loop, a branch or the like, within a "
             "shard_map that tells what varies: take the gradient around that, or pass "
