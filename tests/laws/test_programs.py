@@ -32,6 +32,11 @@ REACHED_ELSEWHERE = {
         "tests/parallel/test_collectives.py",
     ),
     **dict.fromkeys(("psum", "psum_scatter"), "tests/parallel/test_collectives.py"),
+    **dict.fromkeys(
+        ("apart", "pcast", "psum_invariant", "settle"), "tests/parallel/test_varying.py"
+    ),
+    "check": "tests/experimental/test_checkify.py",
+    "linear_call": "tests/control/test_linear_calls.py",
 }
 
 
