@@ -320,10 +320,11 @@ def _linker(_number: int) -> Any:
     """The linker of code in memory, which takes a target for its own.
 
     It never quite forgets a library (9 KB), so after some another takes over, and it goes with the
-    last of its own.
+    last of its own. JITLink puts a library's sections side by side: the older linker lets each go
+    where memory is free, and aborts where that is farther than such code reaches (2 GB).
     """
     machine()
-    return binding.create_lljit_compiler(_machine())
+    return binding.create_lljit_compiler(_machine(), use_jit_link=True)
 
 
 LIBRARIES = 64  # of one linker

@@ -1,8 +1,10 @@
-"""Large answers: their memory is used again only when nobody can see it, and rows take turns."""
+"""Memory: of large answers, used again when nobody can see it; of rows; of machine code."""
 
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -154,3 +156,47 @@ def test_reductions_whose_answers_are_short(agree):
         ),
         x,
     )
+
+
+APART = """
+import mmap
+from ctypes import CDLL, c_int, c_long, c_size_t, c_void_p
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport_backends.numpy import compiler
+
+compiler.COMPILING = 0
+libc = CDLL(None)
+libc.mmap.restype = c_void_p
+libc.mmap.argtypes = [c_void_p, c_size_t, c_int, c_int, c_int, c_long]
+libc.munmap.argtypes = [c_void_p, c_size_t]
+
+
+def reserved(size):
+    return libc.mmap(None, size, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, -1, 0)
+
+
+def answer(k):
+    x = anp.linspace(0.1, 1, 1000)
+    return float(ap.jit(lambda x: anp.sin(x * k) * anp.exp(x) + anp.cos(x + k).sum())(x)[0])
+
+
+with ap.use_backend("numpy"):
+    answer(0)  # what it imports is there before memory is filled
+    far = [reserved(3 << 30) for _ in range(100)]
+    for _ in range(100_000):  # what lies between
+        reserved(mmap.PAGESIZE)
+    for i, start in enumerate(far):  # where more is free, it is 3 GB away
+        libc.munmap(start + (1 << 30), mmap.PAGESIZE * (1 + i % 25))
+    print(answer(1))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it fills memory by Linux' calls")
+def test_sections_stand_together_wherever_memory_is_free():
+    run = subprocess.run([sys.executable, "-c", APART], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    x = np.linspace(0.1, 1, 1000)
+    expected = np.sin(0.1) * np.exp(0.1) + np.cos(x + 1).sum()
+    assert float(run.stdout) == pytest.approx(expected, rel=1e-5)
