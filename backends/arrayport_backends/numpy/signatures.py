@@ -33,11 +33,11 @@ def _program(program: Program) -> Iterator[bytes]:
 
     def atoms(found: tuple[Atom, ...]) -> Iterator[bytes]:
         for a in found:
-            if type(a) is Literal:
+            new = a not in numbers
+            number = numbers.setdefault(a, len(numbers))
+            yield f"{number} {a.dtype} {a.shape} {a.weak}".encode()
+            if new and type(a) is Literal:
                 yield from _value(a.value)
-            else:
-                number = numbers.setdefault(a, len(numbers))
-                yield f"{number} {a.dtype} {a.shape} {a.weak}".encode()
 
     yield b"program"
     yield from atoms(program.ins)

@@ -109,6 +109,25 @@ def test_signatures_tell_programs_apart():
     assert None not in found
 
 
+def test_one_constant_used_twice_is_not_two_equal_ones(folder):
+    steps = np.exp(np.arange(6.0, dtype="float32"))
+    one, other = (anp.asarray(steps) for _ in range(2))
+
+    def same(x, y):
+        folded = anp.asarray(steps) + np.zeros(6, "float32")
+        return x * folded + y, y * folded - anp.cos(x) * folded
+
+    def apart(x, y):
+        return x * one + y, y * other - anp.cos(x) * one
+
+    x, y = np.linspace(0, 1, 6, dtype="float32"), np.linspace(1, 2, 6, dtype="float32")
+    for function in (same, apart, same):
+        sums, differences = ap.jit(function)(anp.asarray(x), anp.asarray(y))
+        np.testing.assert_allclose(np.asarray(sums), x * steps + y, rtol=1e-6)
+        expected = y * steps - np.cos(x) * steps
+        np.testing.assert_allclose(np.asarray(differences), expected, rtol=1e-5)
+
+
 def test_a_program_that_calls_python_is_not_kept(folder):
     f = ap.jit(lambda x: ap.pure_callback(np.sin, x, x + 1) * 2)
     np.testing.assert_allclose(f(anp.ones(4)), 2 * np.sin(2), rtol=1e-6)
