@@ -109,7 +109,8 @@ def test_signatures_tell_programs_apart():
     assert None not in found
 
 
-def test_one_constant_used_twice_is_not_two_equal_ones(folder):
+@pytest.mark.usefixtures("folder")
+def test_one_constant_used_twice_is_not_two_equal_ones():
     steps = np.exp(np.arange(6.0, dtype="float32"))
     one, other = (anp.asarray(steps) for _ in range(2))
 
