@@ -53,6 +53,13 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
+def wide() -> Iterator[None]:
+    """Turn 64-bit types on."""
+    with ap.enable_x64():
+        yield
+
+
+@pytest.fixture
 def eight(backend: str) -> Iterator[str]:
     """Give a backend eight devices; JAX has them where they were asked for before it counted."""
     with ap.virtual_devices(8):

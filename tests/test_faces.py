@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,13 +9,7 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.core.dtypes import SUPPORTED
 
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 def test_dtypes() -> None:

@@ -14,14 +14,7 @@ from arrayport import image
 
 METHODS = ["nearest", "linear", "lanczos3", "lanczos5", "cubic", "cubic-pytorch", "area"]
 X = np.random.default_rng(0).normal(size=(2, 5, 4)).astype("float32")
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 @pytest.mark.parametrize("method", METHODS)

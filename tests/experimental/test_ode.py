@@ -12,14 +12,8 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.experimental.ode import odeint
 
-pytestmark = pytest.mark.usefixtures("backend")
+pytestmark = pytest.mark.usefixtures("wide", "backend")
 TIMES = np.linspace(0.0, 6.0, 7)
-
-
-@pytest.fixture(autouse=True)
-def wide() -> Any:
-    with ap.config.override("enable_x64", True):
-        yield
 
 
 def host(x: Any) -> Any:

@@ -12,14 +12,6 @@ import arrayport.numpy as anp
 from arrayport import lax
 
 
-@pytest.fixture(params=["numpy", "cupy-sim", "jax"])
-def backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield request.param
-
-
 @pytest.mark.usefixtures("backend")
 def test_values_stay() -> None:
     x = anp.asarray([1.0, 2.0])

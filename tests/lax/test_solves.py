@@ -13,14 +13,7 @@ from arrayport import lax
 
 A = np.array([[4.0, 1.0, 0.5], [-1.0, 5.0, 2.0], [0.0, 1.0, 3.0]])
 B = np.array([1.0, -2.0, 0.5])
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("wide", "backend")
 
 
 def jacobi(matvec: Any, b: Any) -> Any:

@@ -28,14 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "return_residual": True,
     },
 }
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 def close(found: Any, expected: Any, rtol: float = 2e-5) -> None:

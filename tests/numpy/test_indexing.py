@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -16,21 +16,6 @@ import arrayport.numpy as anp
 from arrayport.core.errors import NonConcreteBooleanIndexError
 
 NAN = float("nan")
-
-
-@pytest.fixture(params=["numpy", "cupy-sim", "jax"])
-def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Send the work to one backend after the other."""
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield request.param
-
-
-@pytest.fixture
-def wide() -> Iterator[None]:
-    with ap.config.override("enable_x64", True):
-        yield
 
 
 def random_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:

@@ -13,12 +13,7 @@ import arrayport.numpy as anp
 
 L = anp.linalg
 INF = float("inf")
-
-
-@pytest.fixture(autouse=True)
-def _wide() -> Any:
-    with ap.config.override("enable_x64", True):
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def random(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:

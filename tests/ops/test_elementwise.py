@@ -87,20 +87,6 @@ COMPARISONS = [
 NAMES = {f: path.rpartition(".")[2] for f, path, *_ in (*UNARY, *BINARY)}
 
 
-@pytest.fixture(autouse=True)
-def _wide():
-    with ap.config.override("enable_x64", True):
-        yield
-
-
-@pytest.fixture(params=["numpy", "cupy-sim", "jax"])
-def backend(request):
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.use_backend(request.param):
-        yield request.param
-
-
 @pytest.fixture
 def jax():
     found = pytest.importorskip("jax", reason="the reference for derivatives is JAX")

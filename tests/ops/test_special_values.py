@@ -14,13 +14,7 @@ from arrayport.ops import elementwise as ops
 from arrayport.ops import special
 from arrayport.ops.promotion import lift
 
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def backend(request):
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield request.param
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 INF, NAN = np.inf, np.nan

@@ -12,14 +12,7 @@ from arrayport.ops.promotion import lift
 
 INF, NAN = np.inf, np.nan
 GRID = np.sin(np.arange(24.0)).reshape(2, 3, 4)
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request):
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 def check(ours, expected) -> None:

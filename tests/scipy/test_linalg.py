@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -15,11 +15,7 @@ import arrayport.numpy as anp
 import arrayport.scipy.linalg as ours
 from arrayport.errors import UnsupportedOnBackendError
 
-
-@pytest.fixture(autouse=True)
-def _wide() -> Iterator[None]:
-    with ap.config.override("enable_x64", True):
-        yield
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 def random(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:

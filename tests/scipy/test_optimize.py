@@ -11,13 +11,7 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.scipy.optimize import minimize
 
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("wide", "backend")
 
 
 def rosenbrock(x: Any, scale: Any = 100.0) -> Any:

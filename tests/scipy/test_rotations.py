@@ -17,14 +17,7 @@ RNG = np.random.default_rng(0)
 QUATS = np.concatenate(
     [RNG.normal(size=(4, 4)), [[0, 0, 0, 1.0], [1e-5, 0, 0, -1.0], [0, 1.0, 0, 0]]]
 )
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("wide", "backend")
 
 
 def close(found: Any, expected: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import interpolate, ndimage
@@ -14,14 +12,7 @@ from arrayport.scipy.interpolate import RegularGridInterpolator
 from arrayport.scipy.ndimage import map_coordinates
 
 RNG = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("wide", "backend")
 
 
 @pytest.mark.parametrize("mode", ["constant", "nearest", "wrap", "mirror", "reflect"])

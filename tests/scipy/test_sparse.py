@@ -17,14 +17,7 @@ DEFINITE = SQUARE @ SQUARE.T + 2 * np.eye(5)
 REGULAR = SQUARE + 4 * np.eye(5)
 B = RNG.normal(size=5)
 SOLVERS = {"cg": (cg, DEFINITE), "bicgstab": (bicgstab, REGULAR), "gmres": (gmres, REGULAR)}
-
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim", "jax"])
-def _backend(request: pytest.FixtureRequest) -> Any:
-    if request.param == "jax":
-        pytest.importorskip("jax", reason="the JAX backend needs jax")
-    with ap.config.override("enable_x64", True), ap.use_backend(request.param):
-        yield
+pytestmark = pytest.mark.usefixtures("wide", "backend")
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -16,13 +16,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def wide():
-    """Allow 64 bits."""
-    with ap.config.override("enable_x64", True):
-        yield
-
-
 def schedule(function, *args):
     return ap.jit(function).lower(*map(anp.asarray, args)).as_text("schedule")
 

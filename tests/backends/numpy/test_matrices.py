@@ -20,13 +20,6 @@ DTYPES = ["float32", "float64", "complex64", "complex128"]
 SIZES = [((), 1, 1), ((3,), 4, 2), ((2, 9), 3, 5), ((17,), 16, 2)]  # stack, rows, right-hand sides
 
 
-@pytest.fixture
-def wide():
-    """Allow 64 bits."""
-    with ap.config.override("enable_x64", True):
-        yield
-
-
 def drawn(dtype, *shapes):
     draws = np.random.default_rng(5)
     made = [draws.standard_normal(shape) for shape in shapes]
