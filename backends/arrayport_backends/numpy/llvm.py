@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -340,6 +341,11 @@ class Library:
     def address(self, name: str) -> int:
         """Where a function begins."""
         return int(self.tracker[name])
+
+
+def address_in_python(name: str) -> int:
+    """Where a function of Python's own begins."""
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
 def optimised(text: str) -> Any:

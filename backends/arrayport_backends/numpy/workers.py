@@ -198,11 +198,6 @@ def threads() -> int:
     return int(stated)
 
 
-def address(name: str) -> int:
-    """Give where a function of Python's is."""
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-
-
 def taken() -> int:
     """Make a lock that is taken."""
     allocate, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi[THREADS[1]]
@@ -216,7 +211,8 @@ def taken() -> int:
 @cache
 def library() -> llvm.Library:
     """Give the code that all of this is, with no worker yet; it stays as long as the process."""
-    made = llvm.load(llvm.assemble(TEXT), [SHARE, "state"], {n: address(n) for n in THREADS})
+    known = {name: llvm.address_in_python(name) for name in THREADS}
+    made = llvm.load(llvm.assemble(TEXT), [SHARE, "state"], known)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     want(made, threads())
     if hasattr(os, "register_at_fork"):

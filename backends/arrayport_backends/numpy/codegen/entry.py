@@ -18,7 +18,7 @@ from arrayport.core.program import Atom, Var
 from arrayport_backends.ndarray.scalars import DType
 from arrayport_backends.numpy.codegen.emitters import nbytes, room
 from arrayport_backends.numpy.codegen.segments import Part
-from arrayport_backends.numpy.llvm import Library, ir
+from arrayport_backends.numpy.llvm import Library, address_in_python, ir
 from arrayport_backends.numpy.pool import LARGE, empty
 
 ARRAY_API = "_ARRAY_API"
@@ -164,11 +164,6 @@ class Method(ctypes.Structure):
     )
 
 
-def address(name: str) -> int:
-    """Where a function of Python's is."""
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-
-
 def array_functions() -> Any:
     """NumPy's table of functions for C."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -207,7 +202,8 @@ class Slow:
 def builtin(library: Library, layout: Layout, ins: Sequence[DType]) -> Callable[..., list[Any]]:
     """The entry of a loaded module as a function of what it reads."""
     kinds = layout.dtypes
-    values = [*map(address, PYTHON), array_functions()[EMPTY], id(np.ndarray), *map(id, kinds)]
+    values = [*map(address_in_python, PYTHON), array_functions()[EMPTY]]
+    values += [id(np.ndarray), *map(id, kinds)]
     table = (ctypes.c_int64 * len(values)).from_address(library.address("table"))
     table[:] = values
     method = Method(b"segment", library.address("entry"), FASTCALL, None)
