@@ -14,6 +14,7 @@ from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Program
 from arrayport_backends.numpy.codegen.emitters import LINE, nbytes, room, shifted
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation, copy
+from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir, storage
 
 IN_REGISTERS = 128  # bytes of a carry up to which it is copied, so that registers can hold it
@@ -94,15 +95,15 @@ class Loop:
         self.block = self.function.append_basic_block("step")
         b.branch(self.block)
         b.position_at_end(self.block)
-        self.counter = b.phi(ir.IntType(64))
-        self.counter.add_incoming(ir.IntType(64)(0), self.before)
+        self.counter = b.phi(ir.IntType(WORD))
+        self.counter.add_incoming(ir.IntType(WORD)(0), self.before)
         for c in self.turning:
             start = (c.given, c.next, c.then)
             c.now, c.next, c.then = (b.phi(ir.PointerType()) for _ in range(3))
             for phi, value in zip((c.now, c.next, c.then), start, strict=True):
                 phi.add_incoming(value, self.before)
         yield self.counter
-        after = self.b.add(self.counter, ir.IntType(64)(1))
+        after = self.b.add(self.counter, ir.IntType(WORD)(1))
         self.counter.add_incoming(after, b.block)
         for c in self.turning:
             for phi, value in zip((c.now, c.next, c.then), (c.next, c.then, c.next), strict=True):
@@ -157,7 +158,7 @@ def scan(t: Translation, eqn: Eqn) -> Part:
     step, carries = stepping(t, body, n, m)
     loop = Loop(t, eqn, "scan", [step])
     loop.begin(carries, n, length % 2)
-    b, word = loop.b, ir.IntType(64)
+    b, word = loop.b, ir.IntType(WORD)
     if length:
         with loop.turns() as counter:
             i = b.sub(word(length - 1), counter) if eqn.params["reverse"] else counter

@@ -142,9 +142,9 @@ class Translation:
         pairs: dict[Atom, Atom] = {
             program.ins[k]: program.outs[j] for k, j in (owned or {}).items()
         }
-        sharing = Sharing(parts, set(program.outs), pairs)
-        inplace = [k for k, j in (owned or {}).items() if program.ins[k] in sharing.taken]
-        memory = Memory(parts, set(first), sharing)
+        overwriting = Overwriting(parts, set(program.outs), pairs)
+        inplace = [k for k, j in (owned or {}).items() if program.ins[k] in overwriting.taken]
+        memory = Memory(parts, set(first), overwriting)
         function, b = self.function("program", n + len(program.outs) + (memory.size > 0))
         function.attributes.add("alwaysinline")
         pointers: dict[Atom, Any] = dict(zip(program.ins, function.args, strict=False))
@@ -170,7 +170,7 @@ class Translation:
         read = dict.fromkeys(a for p in parts for a in p.reads if a not in made)
         ins = list(dict.fromkeys([*[a for a in code.ins if a in read], *read]))
         outs = [v for v in made if v in wanted]
-        memory = Memory(parts, set(outs), Sharing(parts, set(outs), {}))
+        memory = Memory(parts, set(outs), Overwriting(parts, set(outs), {}))
         function, b = self.function("segment", len(ins) + len(outs) + (memory.size > 0))
         function.linkage = ""
         pointers = dict(zip([*ins, *outs], function.args, strict=False))
@@ -190,7 +190,7 @@ class Translation:
         return data
 
 
-class Sharing:
+class Overwriting:
     """Which updates write into their base's buffer: where nothing reads the base after them."""
 
     def __init__(
@@ -216,9 +216,9 @@ class Sharing:
 class Memory:
     """Where values between parts are: small ones on the stack, the others in one buffer."""
 
-    def __init__(self, parts: Sequence[Part], outside: set[Atom], sharing: Sharing) -> None:
+    def __init__(self, parts: Sequence[Part], outside: set[Atom], overwriting: Overwriting) -> None:
         self.parts = parts
-        self.homes = sharing.homes
+        self.homes = overwriting.homes
         self.between = [
             v for p in parts for v in p.stores if v not in outside and v not in self.homes
         ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.scalars import PARTS, Builder, DType, Scalar
+from arrayport_backends.numpy.codegen.emitters import shifted
 from arrayport_backends.numpy.llvm import INTRINSICS, LLVMBuilder, ir, register, vector_bytes
 
 
@@ -91,7 +92,7 @@ class VectorBuilder(LLVMBuilder):
         kind = self.kind(dtype)
         code = ir.Constant(kind, ir.Undefined)
         for lane in range(self.count):
-            one = self.ir.load(self._at(pointer, lane * stride), typ=kind.element)
+            one = self.ir.load(shifted(self.ir, pointer, lane * stride), typ=kind.element)
             code = self.ir.insert_element(code, one, ir.IntType(32)(lane))
         return Scalar(dtype, code, self)
 
@@ -103,13 +104,10 @@ class VectorBuilder(LLVMBuilder):
             return
         for lane in range(self.count):
             one = self.ir.extract_element(x.code, ir.IntType(32)(lane))
-            self.ir.store(one, self._at(pointer, lane * stride))
-
-    def _at(self, pointer: Any, offset: int) -> Any:
-        return self.ir.gep(pointer, [ir.IntType(64)(offset)], source_etype=ir.IntType(8))
+            self.ir.store(one, shifted(self.ir, pointer, lane * stride))
 
     def _halves(self, pointer: Any, part: DType) -> tuple[Any, Any]:
-        return pointer, self._at(pointer, self.count * part.itemsize)
+        return pointer, shifted(self.ir, pointer, self.count * part.itemsize)
 
 
 def conjugate(b: Builder, x: Scalar) -> Scalar:
