@@ -384,10 +384,3 @@ def load(
         builder.export_symbol(name)
     number = next(_libraries)
     return Library(builder.link(_linker(number // LIBRARIES), f"library{number}"))
-
-
-def compile(text: str) -> Library:
-    """Compile a module's text into memory."""
-    module = optimised(text)
-    names = [f.name for f in module.functions if not f.is_declaration]
-    return load(bytes(machine().emit_object(module)), names)

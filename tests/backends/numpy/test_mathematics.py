@@ -61,7 +61,7 @@ def compiled(prim: Any, ins: tuple[Any, ...], **params: Any) -> Any:
     b.ir.position_at_end(end)
     b.ir.ret_void()
     text = str(module)
-    library = llvm.compile(text)
+    library = llvm.load(llvm.assemble(text), ["loop"])
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(kinds), ctypes.c_int64)(
         library.address("loop")
     )
