@@ -96,7 +96,7 @@ def as_row(v: Array, shape: Shape) -> Array:
 
 
 def as_column(v: Array, shape: Shape) -> Array:
-    """Stretch v over the columns of a matrix of this shape."""
+    """Stretch v over the columns of a matrix of this shape, or whatever its last axis is."""
     return broadcast_in_dim(v, shape, tuple(range(len(shape) - 1)))
 
 
@@ -371,19 +371,14 @@ def cofactors(x: Array) -> Array:
     others = select(bottom, constant(1, x), diagonal)
     scales = select(
         bottom,
-        _over(sign * reduce_prod(others, (rank - 2,)), diagonal.shape),
-        _over(sign * reduce_prod(diagonal, (rank - 2,)), diagonal.shape),
+        as_column(sign * reduce_prod(others, (rank - 2,)), diagonal.shape),
+        as_column(sign * reduce_prod(diagonal, (rank - 2,)), diagonal.shape),
     )
     u = with_diagonal(packed, as_row(others, size))
     z = triangular_solve_p.bind(
         u, y * as_column(scales, size), **solver(left_side=True, lower=False)
     )
     return matrix_transpose(z)
-
-
-def _over(x: Array, shape: Shape) -> Array:
-    """Stretch x over a new last axis."""
-    return broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
 
 
 def _det_jvp(ts: Sequence[Any], _ans: Array, x: Array) -> Array:

@@ -86,7 +86,7 @@ class Reach:
     """What computing a value reads and passes through."""
 
     reads: dict[Atom, bool]  # what was stored; whether only at the same lanes
-    through: dict[int, int]  # positions of the equations computed on the way, and their costs
+    through: dict[int, int]  # equations computed on the way, by their first answers' ids; costs
 
     @property
     def cost(self) -> int:
@@ -237,8 +237,8 @@ class Fusion:
                 nest.stored.append(v)
                 nest.reads |= reach.reads.keys()
                 nest.cost += reach.cost
-                for position in reach.through:
-                    passed[position].add(id(nest))
+                for first in reach.through:
+                    passed[first].add(id(nest))
         units: dict[int, list[Nest | Eqn]] = defaultdict(list)
         self.merge(nests, passed)
         for folding in (False, True):  # a reduction may read what its own level stores
