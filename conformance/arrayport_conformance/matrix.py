@@ -108,30 +108,33 @@ class Matrix:
             "about": dict(self.about),
             "counts": self.counts,
             "changes": [asdict(change) for change in self.changes],
-            "functions": {
-                function: {
-                    backend: {column: _short(cell) for column, cell in columns.items()}
-                    for backend, columns in row.items()
-                }
-                for function, row in self.rows.items()
-            },
+            "functions": {function: _written(row) for function, row in self.rows.items()},
             "no laws": dict(EXCLUDED),
         }
 
 
-def _short(cell: Cell) -> dict[str, str]:
-    return {name: text for name, text in asdict(cell).items() if text}
+def _written(row: Cells) -> dict[str, Any]:
+    """Give a function's cells as what `json.dump` takes; texts that are empty are left out."""
+    return {
+        backend: {
+            column: {name: text for name, text in asdict(cell).items() if text}
+            for column, cell in columns.items()
+        }
+        for backend, columns in row.items()
+    }
+
+
+def _cells(written: Mapping[str, Any]) -> Cells:
+    """Undo `_written`."""
+    return {
+        backend: {column: Cell(**cell) for column, cell in columns.items()}
+        for backend, columns in written.items()
+    }
 
 
 def read(found: Mapping[str, Any]) -> Matrix:
     """Make a matrix of what `as_json` gave."""
-    rows = {
-        function: {
-            backend: {column: Cell(**cell) for column, cell in columns.items()}
-            for backend, columns in row.items()
-        }
-        for function, row in found["functions"].items()
-    }
+    rows = {function: _cells(row) for function, row in found["functions"].items()}
     return Matrix(found["about"], rows, tuple(Change(**change) for change in found["changes"]))
 
 
@@ -164,8 +167,7 @@ def run(request: Request, record: Path, tell: Callable[[str], None] | None = Non
         for name, row in _examined(request, waiting):
             found[name] = row
             failing += _failing(row)
-            cells_of = {b: {c: _short(cell) for c, cell in own.items()} for b, own in row.items()}
-            notes.write(json.dumps({"function": name, "cells": cells_of}) + "\n")
+            notes.write(json.dumps({"function": name, "cells": _written(row)}) + "\n")
             notes.flush()
             if tell:
                 left = sum(other not in found for other in waiting)
@@ -186,10 +188,7 @@ def _recorded(record: Path) -> dict[str, Cells]:
             entry = json.loads(line)
         except json.JSONDecodeError:  # the run ended as it wrote
             continue
-        found[entry["function"]] = {
-            backend: {column: Cell(**cell) for column, cell in own.items()}
-            for backend, own in entry["cells"].items()
-        }
+        found[entry["function"]] = _cells(entry["cells"])
     return found
 
 
