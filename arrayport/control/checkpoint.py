@@ -107,6 +107,3 @@ def checkpoint(
 
     options |= {"prevent_cse": prevent_cse, "policy": policy}
     return by_engine(own, "checkpoint", fun, **options)
-
-
-remat = checkpoint
