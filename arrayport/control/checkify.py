@@ -275,6 +275,18 @@ def _check(checker: _Checker, state: State, xs: list[Array], eqn: Eqn) -> tuple[
 # ---- what holds Programs
 
 
+def _silent(program: Program) -> Program:
+    """A Program without its checks, which are looked at apart and must not raise here."""
+    if not _slots(program):
+        return program
+    checker = _Checker(frozenset(), program)
+
+    def f(*args: Array) -> list[Array]:
+        return list(checker.run(program, checker.start(), args)[1])
+
+    return restage(f, program.ins)
+
+
 def _held(checker: _Checker, state: State, xs: list[Array], eqn: Eqn) -> tuple[State, list[Array]]:
     """What just runs a Program."""
     params = {**eqn.params, "program": checker.inner(eqn.params["program"])}
@@ -307,8 +319,10 @@ def _while(checker: _Checker, state: State, xs: list[Array], eqn: Eqn) -> tuple[
         after, _ = checker.run(cond, after, [*consts, *outs])
         return [*after, *outs]
 
+    silent = _silent(cond)
+
     def next_cond(*args: Array) -> list[Array]:
-        return eval_program(cond, [*args[:n], *args[n + k :]])
+        return eval_program(silent, [*args[:n], *args[n + k :]])
 
     consts, carried = cond.ins[:n], [*checker.avals, *body.ins[m:]]
     made = while_p.bind(
@@ -329,8 +343,10 @@ def _custom(
 ) -> tuple[State, list[Array]]:
     """What has rules of its own keeps them: its function is looked at apart."""
     assert isinstance(eqn.prim, Holder)
-    outs = eqn.prim.bind(*xs, **eqn.params)
-    held = eqn.params[eqn.prim.runs]
+    held, params = eqn.params[eqn.prim.runs], eqn.params
+    if isinstance(held, Program):
+        params = {**params, eqn.prim.runs: _silent(held)}
+    outs = eqn.prim.bind(*xs, **params)
     if isinstance(held, Program):
         state, _ = checker.run(held, state, [stop_gradient(x) for x in xs])
     return state, outs

@@ -15,6 +15,7 @@ from arrayport.ops.elementwise import (
     expm1,
     greater,
     less,
+    less_equal,
     log1p,
     logistic,
     maximum,
@@ -78,7 +79,7 @@ def relu(x: Any) -> Array:
     Array([0., 2.], dtype=float32)
     """
     x = lift(x, None, "x")
-    return select(greater(x, 0), x, constant(0, x))
+    return select(less_equal(x, 0), constant(0, x), x)  # so that NaN stays NaN
 
 
 def relu6(x: Any) -> Array:

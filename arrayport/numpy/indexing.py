@@ -105,7 +105,8 @@ def index_get(
     if not isinstance(chosen, Choice):
         return slices.static_slice(x, chosen)
     if mode is None and fill_value is None:
-        mode = indexing.PROMISE
+        # A single place is clamped in its derivative too, as JAX's dynamic slices are.
+        mode = indexing.PROMISE if chosen.layout.batch else "clip"
     return _read(x, chosen, unique_indices, indices_are_sorted, mode, fill_value)
 
 

@@ -192,6 +192,42 @@ def test_checks_outside_of_checkify(backend):  # noqa: ARG001 - made on the back
     assert err.get().startswith("-1.0 is not positive (`check` failed)")
 
 
+def doubled(x):
+    positive(x)
+    return x * 2
+
+
+def counted(x):
+    def below(n):
+        checkify.check(n < 3, "{} is beyond", n)
+        return n < 6
+
+    return lax.while_loop(below, lambda n: n + 1, x)
+
+
+by_jvp, by_vjp = ap.custom_jvp(doubled), ap.custom_vjp(doubled)
+by_jvp.defjvp(lambda xs, ts: (xs[0] * 2, ts[0] * 2))
+by_vjp.defvjp(lambda x: (x * 2, None), lambda _, g: (g * 2,))
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "message", "out"),
+    [
+        (by_jvp, np.float32(-1), "-1.0 must be more", -2),
+        (by_vjp, np.float32(-1), "-1.0 must be more", -2),
+        (counted, np.int32(0), "3 is beyond", 6),
+        (counted, np.int32(10), "10 is beyond", 10),
+    ],
+)
+def test_checks_in_what_runs_twice_are_values(f, x, message, out, backend):  # noqa: ARG001
+    for g in (checkify.checkify(f), ap.jit(checkify.checkify(f))):
+        err, found = g(anp.asarray(x))
+        assert err.get().startswith(message)
+        assert float(found) == out
+    err, found = checkify.checkify(f, errors=checkify.nan_checks)(anp.asarray(x))
+    assert (err.get(), float(found)) == (None, out)
+
+
 def test_arguments_that_do_not_fit(backend):  # noqa: ARG001 - made on the backend
     with pytest.raises(TypeError, match="pred"):
         checkify.check(3, "a")

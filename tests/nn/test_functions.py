@@ -138,3 +138,8 @@ def test_other_initializers() -> None:
         init.variance_scaling(1.0, "fan", "normal")
     with pytest.raises(ValueError, match="needs two axes"):
         init.he_normal()(key, (3,))
+
+
+def test_relu_keeps_nan(backend):  # noqa: ARG001 - made on the backend
+    found = ap.nn.relu(anp.array([np.nan, -np.inf, -0.0, 2.0], "float32"))
+    np.testing.assert_array_equal(np.asarray(found), [np.nan, 0, 0, 2])
