@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from arrayport import passes
+from arrayport import control, core, ops, passes
 from arrayport.core.program import Program
 from arrayport_backends import ndarray
 from arrayport_backends.numpy import llvm
@@ -99,11 +99,8 @@ def directory(name: str) -> Path | None:
 def surroundings() -> bytes:
     """What else the code depends on: it names fields of Python's objects, too."""
     host = llvm.machine()
-    rooms = [
-        Path(ndarray.__file__).parent,
-        Path(llvm.__file__).parent,
-        Path(passes.__file__).parent,
-    ]
+    ours = (control.__file__, core.__file__, ops.__file__, passes.__file__)
+    rooms = [Path(file).parent for file in (ndarray.__file__, llvm.__file__, *ours)]
     sources = [file for room in rooms for file in sorted(room.rglob("*.py"))]
     parts = [sys.version, np.__version__, repr(llvm.binding.llvm_version_info), host.triple]
     parts += [llvm.binding.get_host_cpu_name(), llvm.binding.get_host_cpu_features().flatten()]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,6 +108,15 @@ def test_signatures_tell_programs_apart():
     found = {signature(ap.jit(f).trace(anp.ones(3, d)).program) for f, d in DIFFERENT.values()}
     assert len(found) == len(DIFFERENT)
     assert None not in found
+
+
+@pytest.mark.parametrize("module", ["ops.convolution", "core.dtypes", "passes.fuse"])
+def test_code_depends_on_what_its_makers_read(module, monkeypatch):
+    changed = sys.modules[f"arrayport.{module}"].__file__
+    read = Path.read_bytes
+    known = objects.surroundings.__wrapped__()
+    monkeypatch.setattr(Path, "read_bytes", lambda p: read(p) + b"#" * (str(p) == changed))
+    assert objects.surroundings.__wrapped__() != known
 
 
 @pytest.mark.usefixtures("folder")
