@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
+from arrayport.core.contexts import within
 from arrayport.core.errors import JaxRuntimeError, user_line
 from arrayport.core.primitive import Callback
 from arrayport.core.trace import EVAL, current_stage
@@ -29,9 +30,6 @@ from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import argmax
 from arrayport.ops.structure import batch_to_front, convert, full_p
 from arrayport.transforms.engines import route
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NONE = -1  # the code of an error that did not happen
 
@@ -209,14 +207,9 @@ def raise_now(leaves: Sequence[Array], tree: PyTreeDef, debug: bool) -> list[Any
 _functional: ContextVar[bool] = ContextVar("functional", default=False)
 
 
-@contextmanager
-def functional() -> Iterator[None]:
+def functional() -> AbstractContextManager[bool]:
     """Within it checks may be traced, for they become values."""
-    token = _functional.set(True)
-    try:
-        yield
-    finally:
-        _functional.reset(token)
+    return within(_functional, True)
 
 
 def are_functional() -> bool:

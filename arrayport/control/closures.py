@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from arrayport.control.custom_vjp import custom_vjp
 from arrayport.control.flat import Traced, flatten
 from arrayport.control.jit import jit, jit_p
+from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import aval_of
 from arrayport.core.program import Program
 from arrayport.core.tree import Partial, tree_flatten, tree_structure, tree_unflatten
@@ -158,15 +160,10 @@ def fwd_and_bwd(
     >>> [float(g) for g in backward(pull, 1.0)]
     [3.0, 2.0]
     """
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = numbers_of(argnums)
 
     def forward(*args: Any, **kwargs: Any) -> Any:
-        def chosen(*xs: Any) -> Any:
-            full = list(args)
-            for n, x in zip(numbers, xs, strict=True):
-                full[n] = x
-            return fun(*full, **kwargs)
-
+        chosen = partial(of_chosen(fun, numbers, args), **kwargs)
         value, pull, *aux = vjp(chosen, *[args[n] for n in numbers], has_aux=has_aux)
         if tree_structure(pull).num_nodes == 1:  # a function, whose graph no pytree shows
             pull = as_tree(pull, value)

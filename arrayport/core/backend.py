@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arrayport.core.contexts import within
 from arrayport.core.errors import BackendNotFoundError, UnsupportedOnBackendError
 from arrayport.core.lazy import Lazy
 
@@ -260,8 +261,7 @@ def leave(token: Token[Backend | None] | None) -> None:
         _ambient.reset(token)
 
 
-@contextmanager
-def use_backend(name: str | Backend) -> Iterator[None]:
+def use_backend(name: str | Backend) -> AbstractContextManager[Backend | None]:
     """Send work that no operand decides to a backend, in this thread, while the context lasts.
 
     >>> import arrayport as ap, arrayport.numpy as anp
@@ -269,8 +269,4 @@ def use_backend(name: str | Backend) -> Iterator[None]:
     ...     print(anp.arange(3).device)
     numpy:cpu:0
     """
-    token = _ambient.set(name if isinstance(name, Backend) else get(name))
-    try:
-        yield
-    finally:
-        _ambient.reset(token)
+    return within(_ambient, name if isinstance(name, Backend) else get(name))

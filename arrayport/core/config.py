@@ -57,37 +57,38 @@ def _number(value: Any, name: str, choices: range) -> int:
     return number
 
 
-def _number_from_environment(name: str, choices: range) -> _Option:
-    option = _Option(name, choices[0], choices=choices)
-    for prefix in ("JAX_", "ARRAYPORT_"):
-        text = os.environ.get(prefix + name.upper())
-        if text is not None:
-            option.value, option.explicit = _number(text, name, choices), True
-    return option
-
-
-def _from_environment(name: str, *choices: Any) -> _Option:
-    option = _Option(name, choices[0], choices=choices) if choices else _Option(name)
+def _from_environment(name: str, *choices: Any, numbers: range | None = None) -> _Option:
+    known = numbers or choices or (False, True)
+    option = _Option(name, known[0], choices=known)
     for prefix in ("ARRAYPORT_", "JAX_"):
         variable = prefix + name.upper()
         text = os.environ.get(variable)
         if text is not None:
-            switch = all(isinstance(c, bool) for c in option.choices)
-            value = _WORDS.get(text.lower(), text) if switch else text
-            if value not in option.choices:
-                known = "1 (on) or 0 (off)" if switch else f"one of {option.choices}"
-                raise ValueError(f"environment variable {variable} is {text!r}: write {known}")
-            option.value = value
-            option.explicit = True
+            option.value, option.explicit = _read(text, known, variable), True
             break
     return option
+
+
+def _read(text: str, choices: tuple[Any, ...] | range, variable: str) -> Any:
+    """Read an environment variable."""
+    value: Any
+    if all(isinstance(c, bool) for c in choices):
+        value, known = _WORDS.get(text.lower(), text), "1 (on) or 0 (off)"
+    elif isinstance(choices, range):
+        value = int(text) if text.isdigit() else text
+        known = f"a number from {choices[0]} to {choices[-1]}"
+    else:
+        value, known = text, f"one of {choices}"
+    if value not in choices:
+        raise ValueError(f"environment variable {variable} is {text!r}: write {known}")
+    return value
 
 
 _x64 = _from_environment("enable_x64")
 _disable_jit = _from_environment("disable_jit")
 _dtype_promotion = _from_environment("numpy_dtype_promotion", "standard", "strict")
 _rank_promotion = _from_environment("numpy_rank_promotion", "allow", "warn", "raise")
-_devices = _number_from_environment("num_cpu_devices", range(1, 4097))
+_devices = _from_environment("num_cpu_devices", numbers=range(1, 4097))
 _GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
 _PRECISIONS = (
     *(None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
+
+from arrayport.core.contexts import within
 
 # Whose frames are not the user's.
 _HOUSE = ("arrayport", "arrayport_backends", "arrayport_conformance", "jax", "jaxlib")
@@ -124,14 +125,9 @@ def user_line() -> str:
 _replayed: ContextVar[str] = ContextVar("replayed", default="")
 
 
-@contextmanager
-def replaying(line: str) -> Iterator[None]:
+def replaying(line: str) -> AbstractContextManager[str]:
     """Let `user_line` be the line that wrote an operation, while a Program repeats that."""
-    token = _replayed.set(line)
-    try:
-        yield
-    finally:
-        _replayed.reset(token)
+    return within(_replayed, line)
 
 
 class Place(NamedTuple):

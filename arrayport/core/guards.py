@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any
 
 from arrayport.core.config import config
+from arrayport.core.contexts import within
 from arrayport.core.errors import user_line
 from arrayport.core.lazy import Lazy
 
@@ -16,25 +16,14 @@ _explicit: ContextVar[bool] = ContextVar("explicit_transfer", default=False)
 _notes: ContextVar[list[str] | None] = ContextVar("noted_transfers", default=None)
 
 
-@contextmanager
-def explicit() -> Iterator[None]:
+def explicit() -> AbstractContextManager[bool]:
     """What moves within it was asked for: `device_put`, `device_get`."""
-    token = _explicit.set(True)
-    try:
-        yield
-    finally:
-        _explicit.reset(token)
+    return within(_explicit, True)
 
 
-@contextmanager
-def noted() -> Iterator[list[str]]:
+def noted() -> AbstractContextManager[Any]:
     """Give the list of what moves from device to host within it, asked for or not."""
-    notes: list[str] = []
-    token = _notes.set(notes)
-    try:
-        yield notes
-    finally:
-        _notes.reset(token)
+    return within(_notes, [])
 
 
 def transfer(way: str, backend: Any, what: object) -> None:

@@ -148,7 +148,7 @@ class Unary(Primitive):
                 top = x.owner  # type: ignore[attr-defined]
         elif top is EVAL and type(x.raw) is np.ndarray and self.keeps_weak:
             kernel, dtype = self.numpy_kernel, x.raw.dtype
-            if kernel is not None and dtype.num < HALF and dtype.kind in self.takes:
+            if kernel is not None and dtype.num < UNCOMMON and dtype.kind in self.takes:
                 token = None if error_state() is QUIET else set_errors(QUIET)
                 try:
                     out = kernel(x.raw, **params) if params else kernel(x.raw)
@@ -180,7 +180,7 @@ class Binary(Primitive):
             a, b = x.raw, y.raw
             if type(a) is type(b) is np.ndarray and self.keeps_weak:
                 kernel, dtype = self.numpy_kernel, b.dtype
-                if kernel is not None and dtype.num < HALF and dtype.kind in self.takes:
+                if kernel is not None and dtype.num < UNCOMMON and dtype.kind in self.takes:
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(a, b, **params) if params else kernel(a, b)
@@ -302,7 +302,7 @@ def axes_named(params: dict[str, Any]) -> frozenset[Any]:
 
 
 # From here on, dtypes that NumPy computes through wider ones, or not at all: half floats, keys.
-HALF = np.dtype(object).num
+UNCOMMON = np.dtype(object).num
 ERRORS = (TypeError, ValueError, IndexError)  # that kernels raise for operands that do not fit
 NUMBERS = (int, float, complex)
 REGISTRY: dict[str, Primitive] = {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from arrayport.core import profile
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.backend import use_backend
+from arrayport.core.contexts import within
 from arrayport.core.errors import ProgramError, replaying
 from arrayport.core.primitive import (
     Callback,
@@ -174,14 +175,9 @@ def eval_program(program: Program, args: Sequence[Array]) -> list[Array]:
 _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
 
-@contextmanager
-def interpreting() -> Iterator[None]:
+def interpreting() -> AbstractContextManager[bool]:
     """Let Programs run by their definition, one operation after the other, as eager calls do."""
-    token = _interpreting.set(True)
-    try:
-        yield
-    finally:
-        _interpreting.reset(token)
+    return within(_interpreting, True)
 
 
 def interprets() -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core.array import Array, Tracer, home
+from arrayport.core.contexts import within
 from arrayport.core.dtypes import kind
 from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
 
@@ -85,28 +86,18 @@ staging: ContextVar[Trace] = ContextVar("staging", default=EVAL)
 current_stage = staging.get
 
 
-@contextmanager
-def stage_into(trace: Trace) -> Iterator[None]:
+def stage_into(trace: Trace) -> AbstractContextManager[Trace]:
     """Send every operation to a program under construction, whatever its operands."""
-    token = staging.set(trace)
-    try:
-        yield
-    finally:
-        staging.reset(token)
+    return within(staging, trace)
 
 
 # The traces of the axes that have names, innermost last; a collective runs in its axis's trace.
 named_axes: ContextVar[Mapping[Hashable, Any]] = ContextVar("named_axes", default={})  # noqa: B039 - never changed
 
 
-@contextmanager
-def naming(name: Hashable, trace: Trace) -> Iterator[None]:
+def naming(name: Hashable, trace: Trace) -> AbstractContextManager[Any]:
     """Let collectives find the trace of a mapped axis by its name."""
-    token = named_axes.set({**named_axes.get(), name: trace})
-    try:
-        yield
-    finally:
-        named_axes.reset(token)
+    return within(named_axes, {**named_axes.get(), name: trace})
 
 
 def axis_trace(name: Hashable) -> Any:

@@ -15,7 +15,7 @@ from arrayport.core.array import Array
 from arrayport.core.errors import (
     ConcretizationTypeError,
 )
-from arrayport.core.primitive import HALF
+from arrayport.core.primitive import UNCOMMON
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
 from arrayport.numpy.arguments import axis_of, no_out, no_writing
@@ -197,7 +197,7 @@ def _update_here(op: str, x: Array, key: Any, values: Any) -> Array | None:
             return None
     elif raw.dtype.kind not in KEEPS.get(type(values), ""):
         return None
-    if op != "set" and (op != "add" or raw.dtype.num >= HALF):
+    if op != "set" and (op != "add" or raw.dtype.num >= UNCOMMON):
         return None
     out = raw.copy()
     if type(values) is Array and given.ndim > np.ndim(out[key]):

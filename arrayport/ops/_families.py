@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
-from arrayport.core.primitive import HALF, NO_PARAMS, Binary, Primitive, Rule, Unary
+from arrayport.core.primitive import NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
@@ -44,7 +44,7 @@ def elementwise(
                     )
                 shape = x.shape
         own = xs[-1].dtype
-        if own.num >= HALF and dtypes.is_key(own) and name not in KEYED:
+        if own.num >= UNCOMMON and dtypes.is_key(own) and name not in KEYED:
             raise dtypes.no_number()
         out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
         return Aval(shape, out, weak and all(x.weak for x in xs))
@@ -113,7 +113,7 @@ def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Cal
                 kernel, dtype = prim.numpy_kernel, raw.dtype
                 # What a comparison makes of a neutral number is at home on the ambient backend.
                 strong = keeps_weak or not x.weak or raw.shape
-                if strong and kernel is not None and dtype.num < HALF and dtype.kind in kinds:
+                if strong and kernel is not None and dtype.num < UNCOMMON and dtype.kind in kinds:
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(raw)
@@ -153,7 +153,7 @@ def binary(
                     same
                     and (keeps_weak or not weak or a.shape)
                     and kernel is not None
-                    and dtype.num < HALF
+                    and dtype.num < UNCOMMON
                     and dtype.kind in kinds
                 ):
                     token = None if error_state() is QUIET else set_errors(QUIET)

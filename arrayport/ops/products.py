@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
-from arrayport.core.primitive import HALF, Binary
+from arrayport.core.primitive import UNCOMMON, Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.precisions import canonical_precision
@@ -211,7 +211,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     if type(a) is Array and type(b) is Array and kernel is not None and current_stage() is EVAL:
         x, y = a.raw, b.raw
         if (
-            (type(x) is type(y) is ndarray and x.dtype is y.dtype and x.dtype.num < HALF)
+            (type(x) is type(y) is ndarray and x.dtype is y.dtype and x.dtype.num < UNCOMMON)
             and (x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0])
             and preferred_element_type is None
         ):

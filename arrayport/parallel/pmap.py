@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from arrayport.control.jit import jit
+from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array
 from arrayport.core.backend import Device, use_backend
+from arrayport.core.contexts import within
 from arrayport.core.meshes import Mesh
 from arrayport.core.shardings import NamedSharding, PartitionSpec
 from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
@@ -53,7 +55,7 @@ def pmap(
     ...     pmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(anp.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    static = _numbers(static_broadcasted_argnums)
+    static = numbers_of(static_broadcasted_argnums)
     options = {
         "in_axes": in_axes,
         "out_axes": out_axes,
@@ -61,20 +63,15 @@ def pmap(
         "devices": devices,
         "backend": backend,
         "axis_size": axis_size,
-        "donate_argnums": _numbers(donate_argnums),
+        "donate_argnums": numbers_of(donate_argnums),
     }
 
     def whole(*args: Any, **kwargs: Any) -> Any:
-        fixed = {n % len(args): args[n % len(args)] for n in static}
-
-        def dynamic(*given: Any, **named: Any) -> Any:
-            rest = iter(given)
-            full = [fixed[i] if i in fixed else next(rest) for i in range(len(args))]
-            return fun(*full, **named)
-
+        fixed = {n % len(args) for n in static}
+        others = [i for i in range(len(args)) if i not in fixed]
         axes = _others(in_axes, fixed, len(args))
-        mapped = vmap(dynamic, axes, out_axes, axis_name, axis_size)
-        return mapped(*_others(args, fixed, len(args)), **kwargs)
+        mapped = vmap(of_chosen(fun, others, args), axes, out_axes, axis_name, axis_size)
+        return mapped(*[args[i] for i in others], **kwargs)
 
     compiled = jit(whole, static_argnums=static, donate_argnums=options["donate_argnums"])
 
@@ -95,12 +92,9 @@ def pmap(
         size = _size(_others(args, fixed, len(args)), kwargs, axes, axis_size)
         given = _chosen(devices, backend)
         _enough(size, len(given), devices is not None)
-        token = _among.set((*_among.get(), size))
-        try:
-            with use_backend(given[0].backend) if devices or backend else nullcontext():
-                return run(*args, **kwargs)
-        finally:
-            _among.reset(token)
+        home = use_backend(given[0].backend) if devices or backend else nullcontext()
+        with within(_among, (*_among.get(), size)), home:
+            return run(*args, **kwargs)
 
     call.__wrapped__ = fun  # type: ignore[attr-defined]
     call.__name__ = getattr(fun, "__name__", "pmap")
@@ -110,10 +104,6 @@ def pmap(
 
 def _chosen(devices: Sequence[Device] | None, backend: str | None) -> list[Device]:
     return devices_of(backend) if devices is None else list(devices)
-
-
-def _numbers(argnums: int | Sequence[int]) -> tuple[int, ...]:
-    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
 
 def _others(values: Any, fixed: Any, count: int) -> Any:

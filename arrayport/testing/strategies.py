@@ -9,7 +9,7 @@ import numpy as np
 from arrayport import numpy as anp
 from arrayport.core import dtypes as types
 from arrayport.core.array import Array
-from arrayport.core.primitive import HALF
+from arrayport.core.primitive import UNCOMMON
 
 try:
     from hypothesis import strategies as st
@@ -96,7 +96,7 @@ def arrays(
     known = types.canonicalize(draw(dtype) if isinstance(dtype, st.SearchStrategy) else dtype)
     wanted = shapes() if shape is None else shape
     extents = draw(wanted) if isinstance(wanted, st.SearchStrategy) else wanted
-    narrow = known.num >= HALF and types.is_inexact(known)
+    narrow = known.num >= UNCOMMON and types.is_inexact(known)
     drawn = hnp.arrays(
         np.float32 if narrow else known,
         extents,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import dtypes
+from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.program import Program
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
@@ -118,22 +119,17 @@ def make_jaxpr(
       c:float32[3] = mul b 2.0
       return c
     """
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    numbers = numbers_of(static_argnums)
 
     def own(*args: Any, **kwargs: Any) -> Any:
-        static = {n % len(args): args[n % len(args)] for n in numbers}
-
-        def dynamic(*given: Any, **named: Any) -> Any:
-            rest = iter(given)
-            return fun(
-                *[static[i] if i in static else next(rest) for i in range(len(args))], **named
-            )
-
-        given = tuple([a for i, a in enumerate(args) if i not in static])
+        static = {n % len(args) for n in numbers}
+        others = [i for i in range(len(args)) if i not in static]
         with ExitStack() as stack:
             for name, size in axis_env or ():
                 stack.enter_context(batch_trace(Extent(size, name)).named())
-            program, out_tree = _staged(dynamic, given, kwargs)
+            program, out_tree = _staged(
+                of_chosen(fun, others, args), tuple([args[i] for i in others]), kwargs
+            )
         if not return_shape:
             return program
         avals = [ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak) for v in program.outs]

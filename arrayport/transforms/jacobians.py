@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array, aval_of
 from arrayport.core.dtypes import kind
 from arrayport.core.trace import backend_of
@@ -112,14 +113,12 @@ def _split(
     kwargs: dict[str, Any],
 ) -> tuple[Callable[..., Any], list[Array], Any]:
     """The function of the flat leaves of the chosen arguments, those leaves, and their tree."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = numbers_of(argnums)
     leaves, tree = tree_flatten(tuple([args[n] for n in numbers]))
+    chosen = of_chosen(fun, numbers, args)
 
     def partial_fun(*xs: Array) -> Any:
-        full = list(args)
-        for n, x in zip(numbers, tree_unflatten(tree, xs), strict=True):
-            full[n] = x
-        return fun(*full, **kwargs)
+        return chosen(*tree_unflatten(tree, xs), **kwargs)
 
     return partial_fun, [lift(x, None, "an argument to differentiate") for x in leaves], tree
 

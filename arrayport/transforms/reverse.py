@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core.arguments import numbers_of
 from arrayport.core.array import Array, aval_of
 from arrayport.core.dtypes import float0, is_complex, is_inexact, kind
 from arrayport.core.errors import user_line
@@ -94,7 +95,7 @@ def _value_and_grad(
     allow_int: bool,
 ) -> Callable[..., Any]:
     alone = argnums if isinstance(argnums, int) else None
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = numbers_of(argnums)
     simple = alone is not None and not has_aux and not holomorphic
 
     def own(*args: Any, **kwargs: Any) -> Any:

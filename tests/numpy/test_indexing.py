@@ -466,14 +466,15 @@ def _fastest(f: Callable[[], Any]) -> float:
     return min(times)
 
 
-def test_a_place_outside_is_clamped_in_the_derivative_as_in_the_value(backend):  # noqa: ARG001
-    x, t = anp.arange(3.0), anp.array([1.0, 2.0, 3.0])
-    for place, nearest in ((7, 2), (-9, 0), (-1, 2)):
-        def read(x, i=anp.array(place)):
-            return x[i]
+@pytest.mark.parametrize(("place", "nearest"), [(7, 2), (-9, 0), (-1, 2)])
+def test_a_place_outside_is_clamped_in_the_derivative_as_in_the_value(place, nearest, backend):  # noqa: ARG001
+    x, t, i = anp.arange(3.0), anp.array([1.0, 2.0, 3.0]), anp.array(place)
 
-        unit = np.eye(3)[nearest]
-        assert float(read(x)) == nearest
-        assert float(ap.jvp(read, (x,), (t,))[1]) == nearest + 1
-        np.testing.assert_array_equal(np.asarray(ap.grad(read)(x)), unit)
-        np.testing.assert_array_equal(np.asarray(ap.jit(ap.grad(read))(x)), unit)
+    def read(x):
+        return x[i]
+
+    unit = np.eye(3)[nearest]
+    assert float(read(x)) == nearest
+    assert float(ap.jvp(read, (x,), (t,))[1]) == nearest + 1
+    np.testing.assert_array_equal(np.asarray(ap.grad(read)(x)), unit)
+    np.testing.assert_array_equal(np.asarray(ap.jit(ap.grad(read))(x)), unit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import jax
@@ -20,6 +20,7 @@ from numpy import ndarray
 from arrayport.control.custom_rules import SymbolicZero
 from arrayport.control.custom_vjp import CustomVJPPrimal
 from arrayport.control.policies import Policy
+from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array, Aval
 from arrayport.core.dtypes import float0
 from arrayport_backends.jax import shardings
@@ -54,7 +55,7 @@ class Arguments:
         static_argnames: str | Iterable[str] | None = None,
         **_other: Any,
     ) -> None:
-        numbers = (static_argnums,) if isinstance(static_argnums, int) else static_argnums or ()
+        numbers = numbers_of(() if static_argnums is None else static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames or ()
         self.numbers, self.names = set(numbers), set(names)
         if numbers or names:  # each completed from the other, by the signature
@@ -296,7 +297,7 @@ def _derivative(
 ) -> Function:
     """Differentiate by the chosen arguments; the others reach the function untouched."""
     has_aux = options.get("has_aux", False)
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = numbers_of(argnums)
     own = 0 if isinstance(argnums, int) else tuple(range(len(numbers)))
 
     @wraps(fun)
@@ -308,14 +309,7 @@ def _derivative(
                 f"{len(args)} positional arguments"
             )
         raws, kinds = unwrap([args[n] for n in numbers])
-
-        def partial(*chosen: Any) -> Any:
-            full = list(args)
-            for n, x in zip(numbers, chosen, strict=True):
-                full[n] = x
-            return fun(*full, **kwargs)
-
-        seen = Seen(partial, kinds, has_aux=has_aux)
+        seen = Seen(partial(of_chosen(fun, numbers, args), **kwargs), kinds, has_aux=has_aux)
         out = transform(seen, own, **options)(*raws)
         if transform is jax.value_and_grad:
             value, found = out

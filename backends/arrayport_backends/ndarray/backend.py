@@ -9,7 +9,7 @@ from typing import Any
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device, Refusal
 from arrayport.core.config import virtual_device_count
-from arrayport.core.primitive import ERRORS, HALF, Primitive, out_avals
+from arrayport.core.primitive import ERRORS, UNCOMMON, Primitive, out_avals
 from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
@@ -62,7 +62,7 @@ class ArrayBackend(Backend):
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         kernel = self.kernel(prim)
         raws = [self.operand(a.raw) for a in args]
-        if any(r.dtype.num >= HALF for r in raws) and not self.rows[prim].moves:  # type: ignore[union-attr]
+        if any(r.dtype.num >= UNCOMMON for r in raws) and not self.rows[prim].moves:  # type: ignore[union-attr]
             kernel = widened(kernel, [a.dtype for a in out_avals(prim, args, params)], prim.many)
         token = None if error_state() is QUIET else set_errors(QUIET)
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arrayport.core import profile
 from arrayport.core.config import config
 from arrayport.core.lazy import Lazy
-from arrayport.core.primitive import HALF, Callback, Holder, Primitive
+from arrayport.core.primitive import UNCOMMON, Callback, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
 from arrayport_backends.ndarray.kernels import Kernel, widened
@@ -205,7 +205,7 @@ class Planner:
         into = None
         if isinstance(prim, Holder | Callback):  # what it runs may keep an operand, or give it back
             self.ours.difference_update(map(self.root, ins))
-        narrow = any(a.dtype.num >= HALF for a in (*ins, *outs)) and not row.moves
+        narrow = any(a.dtype.num >= UNCOMMON for a in (*ins, *outs)) and not row.moves
         if narrow:
             kernel = widened(kernel, [v.dtype for v in outs], prim.many)
         elif row.inplace is not None:

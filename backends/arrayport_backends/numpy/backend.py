@@ -10,7 +10,7 @@ import numpy as np
 from arrayport.core.array import Array
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
-from arrayport.core.primitive import ERRORS, HALF, Primitive
+from arrayport.core.primitive import ERRORS, UNCOMMON, Primitive
 from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
@@ -41,7 +41,7 @@ class NumpyBackend(ArrayBackend):
         """The general way, shortened for the common case of one output and plain dtypes."""
         kernel = prim.numpy_kernel
         raws = [a.raw for a in args]
-        if kernel is None or any([r.dtype.num >= HALF for r in raws]):  # noqa: C419 - quicker
+        if kernel is None or any([r.dtype.num >= UNCOMMON for r in raws]):  # noqa: C419 - quicker
             return super().execute(prim, args, params)
         token = None if error_state() is QUIET else set_errors(QUIET)
         try:
