@@ -8,6 +8,8 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import errors, lax
+from arrayport.control.checkify import MOVES
+from arrayport.core.primitive import REGISTRY
 from arrayport.experimental import checkify
 
 FILE = "test_checkify.py"
@@ -226,6 +228,10 @@ def test_checks_in_what_runs_twice_are_values(f, x, message, out, backend):  # n
         assert float(found) == out
     err, found = checkify.checkify(f, errors=checkify.nan_checks)(anp.asarray(x))
     assert (err.get(), float(found)) == (None, out)
+
+
+def test_what_passes_nans_on_are_primitives():
+    assert REGISTRY.keys() >= MOVES
 
 
 def test_arguments_that_do_not_fit(backend):  # noqa: ARG001 - made on the backend

@@ -67,10 +67,8 @@ def place(program: Program) -> Path | None:
     It depends on the Program, on the compiler, and on the processor.
     """
     folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
-    if folder is None:
-        return None
-    written = program.derive(signature, lambda: signature(program))
-    if written is None:
+    written = signature(program) if folder else None
+    if folder is None or written is None:
         return None
     return folder / f"{sha256(surroundings() + written).hexdigest()}.o"
 
