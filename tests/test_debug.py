@@ -41,12 +41,14 @@ def shown(x):
     ],
     ids=["eager", "jit", "grad", "jit grad", "grad jit", "jvp", "linearize"],
 )
-def test_once(wrap, printed, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_once(wrap, printed):
     wrap(shown)(anp.asarray(X))
     assert printed() == ["x=[ 0.5 -1.   2. ] (3,)"]
 
 
-def test_each_example_under_vmap(printed, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_each_example_under_vmap(printed):
     for f in (ap.vmap(shown), ap.jit(ap.vmap(shown)), ap.vmap(ap.grad(shown))):
         f(anp.asarray(X))
         assert sorted(printed()) == ["x=-1.0 ()", "x=0.5 ()", "x=2.0 ()"]
@@ -55,12 +57,14 @@ def test_each_example_under_vmap(printed, backend):  # noqa: ARG001 - made on th
     assert printed() == ["0.5"]
 
 
-def test_recomputing_prints_again(printed, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_recomputing_prints_again(printed):
     ap.grad(ap.checkpoint(shown))(anp.asarray(X))
     assert printed() == ["x=[ 0.5 -1.   2. ] (3,)"] * 2
 
 
-def test_order_in_a_program(printed, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_order_in_a_program(printed):
     @ap.jit
     def f(x):
         ap.debug.print("first", ordered=True)
@@ -106,7 +110,8 @@ def test_order_in_a_program_that_became_machine_code(printed, backend):
     assert [line.split()[0] for line in printed()] == ["late", "early"] * 30
 
 
-def test_branches(printed, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_branches(printed):
     def f(x):
         return lax.cond(
             x > 0, lambda: ap.debug.print("up {}", x), lambda: ap.debug.print("down {}", x)
@@ -119,7 +124,8 @@ def test_branches(printed, backend):  # noqa: ARG001 - made on the backend
     assert len(printed()) == 6
 
 
-def test_formats(printed, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_formats(printed):
     def f(x):
         ap.debug.print("{:.2f} {name:>5} {n:03d} {{}}", x, name="ab", n=7)
         ap.debug.print("{tree}", tree={"a": x, "b": ("s", None)})
@@ -134,7 +140,8 @@ def test_formats(printed, backend):  # noqa: ARG001 - made on the backend
     assert (third, fourth) == ("two calls 1.5", "1.5 {}")
 
 
-def test_formats_that_do_not_fit(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_formats_that_do_not_fit():
     with pytest.raises(ValueError, match=r"test_debug\.py.*y.*f-string"):
         ap.debug.print("x", y=1)
     with pytest.raises(ValueError, match="does not use"):
@@ -145,7 +152,8 @@ def test_formats_that_do_not_fit(backend):  # noqa: ARG001 - made on the backend
         ap.debug.print("{x}")
 
 
-def test_callback(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_callback():
     seen = []
 
     def f(x):
@@ -162,7 +170,8 @@ def test_callback(backend):  # noqa: ARG001 - made on the backend
         ap.debug.callback(3)
 
 
-def test_log(caplog, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_log(caplog):
     with caplog.at_level(logging.INFO, "arrayport.debug"):
         ap.jit(lambda x: ap.debug.log("x is {}", x))(2.0)
         ap.effects_barrier()
@@ -171,7 +180,8 @@ def test_log(caplog, backend):  # noqa: ARG001 - made on the backend
         ap.debug.log("x", y=1)
 
 
-def test_breakpoint(printed, monkeypatch, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_breakpoint(printed, monkeypatch):
     lines = iter(["print('seen', float(doubled), label)"])
 
     def answer(_prompt=""):

@@ -89,7 +89,8 @@ def test_machine_code_is_named(tmp_path, backend):
     assert before == len({e["name"] for e in read(tmp_path) if e.get("cat") == "kernel"})
 
 
-def test_one_profile_at_a_time(tmp_path, backend):  # noqa: ARG001 - on each of them
+@pytest.mark.usefixtures("backend")
+def test_one_profile_at_a_time(tmp_path):
     with pytest.raises(RuntimeError, match="profile"):
         ap.profiler.stop_trace()
     ap.profiler.start_trace(tmp_path)

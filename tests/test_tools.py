@@ -55,7 +55,8 @@ def test_debug_nans_names_the_operation(wrap, x, backend, request):
     assert np.isnan(np.asarray(f(x))).any()  # and off again
 
 
-def test_debug_nans_of_a_function_that_was_compiled_before(x, backend):  # noqa: ARG001
+@pytest.mark.usefixtures("backend")
+def test_debug_nans_of_a_function_that_was_compiled_before(x):
     f = ap.jit(lambda v: anp.log(v) + 1.0)
     for _ in range(3):
         f(x)
@@ -64,7 +65,8 @@ def test_debug_nans_of_a_function_that_was_compiled_before(x, backend):  # noqa:
     assert np.isfinite(np.asarray(f(x))[0])
 
 
-def test_debug_infs(x, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_debug_infs(x):
     with ap.debug_infs(True):
         np.testing.assert_allclose(np.asarray(x + 1), [2, 0, 5])
         with pytest.raises(FloatingPointError, match=r"(?i)inf"):
@@ -398,7 +400,8 @@ def test_compiled_functions_follow_options(x, backend):
     assert backend
 
 
-def test_no_tracing(x, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_no_tracing(x):
     f = ap.jit(lambda v: v * 2)
     f(x)
     with ap.no_tracing(True):

@@ -75,7 +75,7 @@ class Browser:
 
     def send(self, path: str, body: Any) -> Any:
         data = json.dumps(body).encode()
-        asked = request.Request(self.root + path, data, {"Content-Type": "application/json"})  # noqa: S310
+        asked = request.Request(self.root + path, data, {"Content-Type": "application/json"})  # noqa: S310 - as below
         with request.urlopen(asked, timeout=60) as answer:  # noqa: S310 - this machine's driver
             return json.load(answer)["value"]
 
@@ -129,7 +129,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         path.write_text(pages.page(whole()), "utf-8")
         made.address = path.as_uri()
         yield made
-        request.urlopen(request.Request(made.root, method="DELETE"), timeout=20).close()  # noqa: S310
+        request.urlopen(request.Request(made.root, method="DELETE"), timeout=20).close()  # noqa: S310 - as above
     finally:
         driver.terminate()
         driver.wait(10)

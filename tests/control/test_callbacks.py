@@ -51,7 +51,8 @@ def test_a_result(wrap, backend):
         ("legacy_vectorized", [((3,), ())]),
     ],
 )
-def test_methods_of_vmap(method, shapes, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_methods_of_vmap(method, shapes):
     seen = []
 
     def add(x, y):
@@ -66,7 +67,8 @@ def test_methods_of_vmap(method, shapes, backend):  # noqa: ARG001 - made on the
     assert seen == shapes
 
 
-def test_vmap_of_vmap(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_vmap_of_vmap():
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     for method in ("sequential", "expand_dims"):
 
@@ -94,7 +96,8 @@ def test_a_derivative_by_custom_jvp(backend):
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ap.jit], ids=["eager", "jit"])
-def test_effects_happen_once_in_order(wrap, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_effects_happen_once_in_order(wrap):
     seen = []
 
     def note(name):
@@ -118,7 +121,8 @@ def test_effects_happen_once_in_order(wrap, backend):  # noqa: ARG001 - made on 
         seen.clear()
 
 
-def test_effects_in_loops(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_effects_in_loops():
     seen = []
 
     def count(x):
@@ -137,7 +141,8 @@ def test_effects_in_loops(backend):  # noqa: ARG001 - made on the backend
     np.testing.assert_allclose(np.asarray(kept), X * 2)
 
 
-def test_io_under_vmap(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_io_under_vmap():
     seen = []
 
     def f(x):

@@ -21,7 +21,8 @@ def scale(x, r):
     )["out"]
 
 
-def test_values_and_both_modes(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_values_and_both_modes():
     x, r = anp.float32(2), anp.float32(3)
     assert float(scale(x, r)) == 6
     assert [float(v) for v in ap.jvp(lambda v: scale(v, r), (x,), (anp.float32(1),))] == [6, 3]
@@ -31,7 +32,8 @@ def test_values_and_both_modes(backend):  # noqa: ARG001 - made on the backend
     assert float(ap.grad(ap.grad(lambda v: scale(v, r) ** 2))(x)) == 180
 
 
-def test_transposes_of_transposes(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_transposes_of_transposes():
     one = anp.float32(1)
 
     def transposed(f):

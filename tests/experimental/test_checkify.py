@@ -102,7 +102,8 @@ def test_what_is_found(name, outer, backend):
     assert ap.tree_util.tree_structure(out) is not None
 
 
-def test_the_line_is_the_operations_own(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_the_line_is_the_operations_own():
     def f(x):
         y = x * 2
         return anp.log(y) + 1
@@ -112,7 +113,8 @@ def test_the_line_is_the_operations_own(backend):  # noqa: ARG001 - made on the 
     assert f"{FILE}:{line} (in f)" in err.get()
 
 
-def test_results_are_as_without(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_results_are_as_without():
     def f(x):
         return {"a": anp.log(x), "b": (x > 0, None)}
 
@@ -123,7 +125,8 @@ def test_results_are_as_without(backend):  # noqa: ARG001 - made on the backend
     np.testing.assert_array_equal(np.asarray(out["a"]), np.array([0, -np.inf, np.nan], "f4"))
 
 
-def test_an_error_an_example(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_an_error_an_example():
     err, out = ap.vmap(checkify.checkify(positive))(anp.asarray(X))
     first, second = err.get().splitlines()
     assert first.startswith("at mapped index 1: 0.0 must be more than 0.0")
@@ -134,7 +137,8 @@ def test_an_error_an_example(backend):  # noqa: ARG001 - made on the backend
     assert ap.vmap(checkify.checkify(positive))(anp.ones(3))[0].get() is None
 
 
-def test_gradients_through_checkify(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_gradients_through_checkify():
     def loss(x):
         err, y = checkify.checkify(positive, errors=checkify.all_checks)(x)
         return y * x, err
@@ -144,7 +148,8 @@ def test_gradients_through_checkify(backend):  # noqa: ARG001 - made on the back
     assert "-3.0 must be more" in err.get()
 
 
-def test_errors_are_pytrees_that_can_be_thrown_again(backend):  # noqa: ARG001 - on the backend
+@pytest.mark.usefixtures("backend")
+def test_errors_are_pytrees_that_can_be_thrown_again():
     def inner(x):
         err, y = checkify.checkify(positive)(x)
         checkify.check_error(err)
@@ -173,7 +178,8 @@ def test_custom_rules_stay_and_their_functions_are_looked_at(backend):
     assert backend
 
 
-def test_checks_outside_of_checkify(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_checks_outside_of_checkify():
     with pytest.raises(errors.JaxRuntimeError, match=r"-1\.0 must be more"):
         positive(anp.float32(-1))
     with pytest.raises(ValueError, match=r"-1\.0 must be more"):
@@ -221,7 +227,8 @@ by_vjp.defvjp(lambda x: (x * 2, None), lambda _, g: (g * 2,))
         (counted, np.int32(10), "10 is beyond", 10),
     ],
 )
-def test_checks_in_what_runs_twice_are_values(f, x, message, out, backend):  # noqa: ARG001
+@pytest.mark.usefixtures("backend")
+def test_checks_in_what_runs_twice_are_values(f, x, message, out):
     for g in (checkify.checkify(f), ap.jit(checkify.checkify(f))):
         err, found = g(anp.asarray(x))
         assert err.get().startswith(message)
@@ -234,7 +241,8 @@ def test_what_passes_nans_on_are_primitives():
     assert REGISTRY.keys() >= MOVES
 
 
-def test_arguments_that_do_not_fit(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_arguments_that_do_not_fit():
     with pytest.raises(TypeError, match="pred"):
         checkify.check(3, "a")
     with pytest.raises(TypeError, match="pred"):
@@ -251,7 +259,8 @@ def test_arguments_that_do_not_fit(backend):  # noqa: ARG001 - made on the backe
     assert checkify.float_checks == checkify.nan_checks | checkify.div_checks
 
 
-def test_nothing_to_look_at(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_nothing_to_look_at():
     err, out = checkify.checkify(lambda: 3, errors=checkify.all_checks)()
     assert (err.get(), int(out)) == (None, 3)
     x = anp.asarray(X)

@@ -140,6 +140,7 @@ def test_other_initializers() -> None:
         init.he_normal()(key, (3,))
 
 
-def test_relu_keeps_nan(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_relu_keeps_nan():
     found = ap.nn.relu(anp.array([np.nan, -np.inf, -0.0, 2.0], "float32"))
     np.testing.assert_array_equal(np.asarray(found), [np.nan, 0, 0, 2])

@@ -467,7 +467,8 @@ def _fastest(f: Callable[[], Any]) -> float:
 
 
 @pytest.mark.parametrize(("place", "nearest"), [(7, 2), (-9, 0), (-1, 2)])
-def test_a_place_outside_is_clamped_in_the_derivative_as_in_the_value(place, nearest, backend):  # noqa: ARG001
+@pytest.mark.usefixtures("backend")
+def test_a_place_outside_is_clamped_in_the_derivative_as_in_the_value(place, nearest):
     x, t, i = anp.arange(3.0), anp.array([1.0, 2.0, 3.0]), anp.array(place)
 
     def read(x):

@@ -189,7 +189,7 @@ GATHERS = {
 @pytest.mark.parametrize("name", GATHERS)
 @pytest.mark.parametrize("mode", ["clip", "fill"])
 def test_derivatives_of_gather_are_jax_s(same_as_jax: Any, name: str, mode: str) -> None:
-    lax = pytest.importorskip("jax").lax
+    lax = pytest.importorskip("jax", reason="JAX is the oracle").lax
     shape, indices, numbers, sizes = GATHERS[name]
     theirs = lax.GatherDimensionNumbers(*numbers)
     options = {"mode": mode, "fill_value": 3.0}
@@ -212,7 +212,7 @@ UNIQUE = {
 @pytest.mark.parametrize("scatter", SCATTERS)
 @pytest.mark.parametrize("name", UNIQUE)
 def test_derivatives_of_scatter_are_jax_s(same_as_jax: Any, scatter: str, name: str) -> None:
-    lax = pytest.importorskip("jax").lax
+    lax = pytest.importorskip("jax", reason="JAX is the oracle").lax
     shape, indices, numbers, sizes = UNIQUE[name]
     index = np.array(indices)
     theirs = lax.ScatterDimensionNumbers(*numbers)
@@ -229,7 +229,7 @@ def test_derivatives_of_scatter_are_jax_s(same_as_jax: Any, scatter: str, name: 
 
 @pytest.mark.parametrize("scatter", ["scatter", "scatter_add", "scatter_min", "scatter_max"])
 def test_derivatives_of_scatter_to_repeated_indices(same_as_jax: Any, scatter: str) -> None:
-    lax = pytest.importorskip("jax").lax
+    lax = pytest.importorskip("jax", reason="JAX is the oracle").lax
     numbers = ((1,), (0,), (0,))
     theirs = lax.ScatterDimensionNumbers(*numbers)
     rng = np.random.default_rng(2)
@@ -309,7 +309,7 @@ def test_lax_slices() -> None:
 
 @pytest.mark.parametrize("starts", [(1, 2), (-1, 9), (-9, 0), (3, -2)])
 def test_dynamic_slices(same_as_jax: Any, starts: tuple[int, int]) -> None:
-    lax = pytest.importorskip("jax").lax
+    lax = pytest.importorskip("jax", reason="JAX is the oracle").lax
     x, u = np.sin(np.arange(20.0)).reshape(4, 5), np.arange(6.0).reshape(2, 3)
     i, j = (np.array(s) for s in starts)
     same_as_jax(
@@ -381,7 +381,7 @@ def many_reads(x: Any) -> Any:
 
 
 def read_by_jax(x: Any) -> Any:
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="JAX is the oracle")
     total = x[0] * x[1:3].sum()
     for i in range(3):
         total = total + x[i] ** 2 * x[-1 - i] + x[jax.numpy.asarray([i, 0, i])].prod()
@@ -393,7 +393,7 @@ def test_sum_of_parts_has_jax_s_derivatives(same_as_jax: Any) -> None:
 
 
 def test_batched_gradient_of_reads_is_jax_s() -> None:
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="JAX is the oracle")
     xs = np.linspace(0.5, 2.0, 15).reshape(3, 5)
     want = np.stack([jax.grad(read_by_jax)(x) for x in xs])
     for f in (ap.vmap(ap.grad(many_reads)), ap.jit(ap.vmap(ap.jit(ap.grad(many_reads))))):

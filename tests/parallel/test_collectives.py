@@ -66,7 +66,8 @@ CASES = {
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ap.jit], ids=["eager", "jit inside"])
 @pytest.mark.parametrize("name", CASES)
-def test_values(name, wrap, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_values(name, wrap):
     f, x, expected = CASES[name]
     np.testing.assert_allclose(mapped(wrap(f), x), expected(x), rtol=1e-6)
 
@@ -119,7 +120,8 @@ def test_values_on_own_engines(name, backend):
     np.testing.assert_allclose(mapped(f, x), expected(x), rtol=1e-6)
 
 
-def test_dtypes(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_dtypes():
     counted = ap.vmap(lambda a: lax.psum(a > 0, "i"), axis_name="i")(anp.asarray(ROW))
     np.testing.assert_array_equal(np.asarray(counted), [3] * N)
     assert counted.dtype == "int32"
@@ -133,12 +135,14 @@ def test_dtypes(backend):  # noqa: ARG001 - made on the backend
     np.testing.assert_array_equal(np.asarray(found["b"][1]), [8] * N)
 
 
-def test_an_output_that_is_the_same_for_all(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_an_output_that_is_the_same_for_all():
     total = ap.vmap(lambda a: lax.psum(a, "i"), axis_name="i", out_axes=None)(anp.asarray(ROW))
     assert float(total) == 7.5
 
 
-def test_nested_names(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_nested_names():
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
 
     def both(f):
@@ -172,7 +176,8 @@ LINEAR = {
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_derivatives_of_the_whole_batch(name, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_derivatives_of_the_whole_batch(name):
     """The gradient of all examples' sum is the transpose of the matrix of the map."""
     f = LINEAR[name]
 
@@ -191,7 +196,8 @@ def test_derivatives_of_the_whole_batch(name, backend):  # noqa: ARG001 - made o
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_derivatives_of_each_example(name, backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_derivatives_of_each_example(name):
     """Inside vmap a collective is transposed as a collective, as in JAX: all examples' gradient."""
     f = LINEAR[name]
     columns = np.stack([mapped(f, row) for row in np.eye(N, dtype=np.float32)], 1)
@@ -213,7 +219,8 @@ def test_the_derivative_of_an_extreme(backend):
     np.testing.assert_allclose(inside, [0, 0, 0, 4])
 
 
-def test_within_control_flow(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_within_control_flow():
     def walk(a):
         def step(c, _):
             c = 0.5 * c + 0.5 * lax.pmean(c, "i")
@@ -235,7 +242,8 @@ def test_within_control_flow(backend):  # noqa: ARG001 - made on the backend
     np.testing.assert_allclose(mapped(branch, ROW), np.where(ROW > 0, ROW + N, ROW * 2))
 
 
-def test_a_whole_program_under_jit(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_a_whole_program_under_jit():
     @ap.jit
     def normalise(x):
         return ap.vmap(lambda a: (a - lax.pmean(a, "i")) / lax.pmax(a, "i"), axis_name="i")(x)
@@ -246,7 +254,8 @@ def test_a_whole_program_under_jit(backend):  # noqa: ARG001 - made on the backe
         )
 
 
-def test_operands_that_are_not_mapped(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_operands_that_are_not_mapped():
     one = ap.jit(lambda b: lax.psum(b, "i"))  # no operand of this Program is mapped
     for size in (3, 5):
         found = ap.vmap(lambda a: a + one(anp.float32(2)), axis_name="i")(anp.zeros(size))
@@ -263,7 +272,8 @@ def total(x):
 total.defvjp(lambda x: (lax.psum(x, "i"), None), lambda _, g: (g * 10,))
 
 
-def test_within_a_custom_rule(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_within_a_custom_rule():
     def whole(x):
         return (ap.vmap(lambda a: total(a * a), axis_name="i")(x) * anp.asarray(WEIGHTS)).sum()
 

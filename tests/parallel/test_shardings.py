@@ -109,7 +109,8 @@ def test_one_device(eight):
     assert first.backend == eight
 
 
-def test_positional_shardings(eight):  # noqa: ARG001 - there must be as many
+@pytest.mark.usefixtures("eight")
+def test_positional_shardings():
     devices = ap.devices()
     sharding = PositionalSharding(devices).reshape(4, 2)
     x = ap.device_put(A, sharding)
@@ -233,6 +234,7 @@ def test_shardings_of_what_jit_gives(mesh):
         assert g(anp.asarray(A)).addressable_shards[0].data.shape == (2, 2)
 
 
-def test_the_one_part_of_a_number(eight):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("eight")
+def test_the_one_part_of_a_number():
     (shard,) = anp.asarray(3.0).addressable_shards
     assert float(shard.data) == 3

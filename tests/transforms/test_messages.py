@@ -61,7 +61,8 @@ def test_a_python_index_out_of_range(x, traced):
         x.at[-4].set(0)
 
 
-def test_a_literal_that_does_not_fit(backend):  # noqa: ARG001 - made on the backend
+@pytest.mark.usefixtures("backend")
+def test_a_literal_that_does_not_fit():
     small = anp.array([1, 2], "int8")
     with pytest.raises(OverflowError, match=r"300.*int8"):
         small + 300
@@ -205,7 +206,8 @@ def test_comparison_with_what_is_no_array(x):
     assert "auto" not in ["b", x]
 
 
-def test_sizes_that_differ_and_shapes_as_two_arguments(backend):  # noqa: ARG001 - made on it
+@pytest.mark.usefixtures("backend")
+def test_sizes_that_differ_and_shapes_as_two_arguments():
     with pytest.raises(TypeError, match=r"cannot reshape.*\(6,\).*\(4, 2\)"):
         anp.arange(6).reshape(4, 2)
     with pytest.raises(TypeError, match=r"a shape is one argument, such as \(2, 3\)"):

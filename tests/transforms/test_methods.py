@@ -23,7 +23,8 @@ def test_no_slot_of_a_tracer_hides_a_method(tracer):
 
 
 @pytest.mark.parametrize("name", ["trace", "var", "std", "sum", "ptp", "cumsum", "ravel", "max"])
-def test_methods_of_traced_arrays(backend, name):  # noqa: ARG001 - the ambient one
+@pytest.mark.usefixtures("backend")
+def test_methods_of_traced_arrays(name):
     def method(x):
         return getattr(x, name)()
 

@@ -110,7 +110,7 @@ def test_lanes_in_rows_that_go_on_are_gone_through_as_one():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_random_numbers_are_one_nest_and_those_of_jax(dtype):
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="JAX is the oracle")
     with jax.enable_x64(True):
         key = np.array([1, 7], np.uint32)
         f = ap.jit(lambda key: random.uniform(key, (1001,), dtype))
