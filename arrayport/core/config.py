@@ -129,6 +129,7 @@ TRACED = (
     *("numpy_dtype_promotion", "numpy_rank_promotion", "default_matmul_precision"),
     *("enable_custom_prng", "legacy_prng_key", "debug_key_reuse"),
 )
+_traced = tuple([_OPTIONS[name] for name in TRACED])
 
 
 def virtual_device_count() -> int:
@@ -159,7 +160,7 @@ def rank_promotion() -> str:
 
 def traced_options() -> tuple[Any, ...]:
     """Return the values of all that a trace depends on, as a key of what was traced."""
-    return (x64(), *[_OPTIONS[name].get() for name in TRACED])
+    return (x64(), *[o.value if o.read is None else o.read() for o in _traced])
 
 
 def _option(name: str) -> _Option:
