@@ -52,6 +52,13 @@ def backend(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
+@pytest.fixture(params=[name for name in BACKENDS if name != "jax"])
+def own_backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Send the work of a test to the backends of our own engine, one after the other."""
+    with ap.use_backend(request.param):
+        yield request.param
+
+
 @pytest.fixture
 def wide() -> Iterator[None]:
     """Turn 64-bit types on."""

@@ -8,12 +8,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 
-
-@pytest.fixture(autouse=True, params=["numpy", "cupy-sim"])
-def backend(request):
-    """Send work to the backends of our own engine: XLA loses the sign of a zero constant."""
-    with ap.use_backend(request.param):
-        yield request.param
+pytestmark = pytest.mark.usefixtures("own_backend")  # XLA loses the sign of a zero constant
 
 
 def test_zeros_of_both_signs_are_two_constants():

@@ -11,12 +11,6 @@ import arrayport.numpy as anp
 pytestmark = pytest.mark.usefixtures("own_backend")
 
 
-@pytest.fixture(params=["numpy", "cupy-sim"], name="own_backend")
-def _own_backend(request: pytest.FixtureRequest):
-    with ap.use_backend(request.param):
-        yield
-
-
 def test_an_output_that_is_not_mapped_stays_as_it_is() -> None:
     mapped, number = ap.vmap(lambda x, y: (x + y, y * 2.0), (0, None), (0, None))(anp.ones(2), 4.0)
     assert mapped.tolist() == [5.0, 5.0]
