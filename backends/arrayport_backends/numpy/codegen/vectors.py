@@ -65,6 +65,21 @@ class VectorBuilder(LLVMBuilder):
         bits = ir.IntType(self.count)
         return self.ir.icmp_unsigned("!=", self.ir.bitcast(condition.code, bits), bits(0))
 
+    def without(self, count: int, x: Scalar) -> Scalar:
+        """A real vector whose first lanes are 0."""
+        bits = [int(lane >= count) for lane in range(self.count)]
+        kept = ir.Constant(ir.VectorType(ir.IntType(1), self.count), bits)
+        code = self.ir.select(kept, x.code, ir.Constant(self.kind(x.dtype), None))
+        return Scalar(x.dtype, code, self)
+
+    def total(self, x: Scalar) -> Scalar:
+        """The sum of a real vector's lanes, in any order."""
+        kind, one = self.kind(x.dtype), register(x.dtype)
+        name = f"llvm.vector.reduce.fadd.v{self.count}{one.intrinsic_name}"
+        function = self._declared(name, ir.FunctionType(one, [one, kind]))
+        code = self.ir.call(function, [one(0.0), x.code], fastmath=("reassoc",))
+        return Scalar(x.dtype, code, self)
+
     # ---- memory
 
     def load(self, pointer: Any, dtype: DType) -> Scalar:
