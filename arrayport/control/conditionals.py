@@ -29,6 +29,8 @@ from arrayport.transforms.derived import (
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import restage
 
+_NONE_GIVEN: Any = object()
+
 
 def _agree(
     make: Callable[[Mask], list[Any]], mask_of: Callable[[Any], Mask], n_outs: int
@@ -162,25 +164,33 @@ def cond(
     true_fun: Callable[..., Any],
     false_fun: Callable[..., Any],
     *operands: Any,
-    operand: Any = None,
+    operand: Any = _NONE_GIVEN,
 ) -> Any:
     """Give `true_fun(*operands)` if `pred` else `false_fun(*operands)`. Source: `jax.lax.cond`.
 
     `pred`: a scalar bool or number. A traced predicate traces both functions, whose outputs must
     have the same structure, shapes and dtypes (TypeError otherwise); a concrete one calls the
-    chosen function only.
+    chosen function only. `operand` is another way to give one, be it None.
 
     >>> cond(True, lambda x: x + 1, lambda x: x - 1, 3)
     Array(4, dtype=int32, weak_type=True)
     """
-    if operand is not None:
-        operands = (operand,)
+    operands = _given(operands, operand)
     if not callable(true_fun) or not callable(false_fun):
         raise TypeError(
             "cond needs true_fun and false_fun to be functions: cond(pred, true_fun, false_fun, "
             "*operands)"
         )
     return run_on_engine("cond", _cond, (pred, operands), pred, true_fun, false_fun, *operands)
+
+
+def _given(operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:
+    """The operands, by whichever way they came."""
+    if operand is _NONE_GIVEN:
+        return operands
+    if operands:
+        raise TypeError("operands are given in their places or as operand=, not both")
+    return (operand,)
 
 
 def _cond(
@@ -207,7 +217,12 @@ def _cond(
     )
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+def switch(
+    index: Any,
+    branches: Sequence[Callable[..., Any]],
+    *operands: Any,
+    operand: Any = _NONE_GIVEN,
+) -> Any:
     """Give `branches[index](*operands)`; the index, a scalar integer, is clamped.
 
     Source: `jax.lax.switch`.
@@ -215,6 +230,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     >>> switch(5, [lambda x: x, lambda x: -x], 3)
     Array(-3, dtype=int32, weak_type=True)
     """
+    operands = _given(operands, operand)
     if not branches:
         raise ValueError("switch needs at least one branch")
     return run_on_engine("switch", _switch, (index, operands), index, branches, *operands)

@@ -48,6 +48,11 @@ class Aval(NamedTuple):
         """The same as `weak`, by JAX's name."""
         return self.weak
 
+    @property
+    def sharding(self) -> None:
+        """None: types say nothing here of where arrays are."""
+        return None
+
     def __str__(self) -> str:
         shape = ",".join(map(str, self.shape))
         return f"{dtypes.name(self.dtype)}[{shape}]{'*' if self.weak else ''}"

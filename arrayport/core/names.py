@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+VERSION = "0.12.0"  # the JAX whose names these are
+
 NAMES: dict[str, str] = {
     "": (
         "Array CompilerEffortLevel Device Inline NamedSharding P Ref ShapeDtypeStruct Shard "

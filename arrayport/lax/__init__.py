@@ -38,7 +38,6 @@ from arrayport.ops.convolution import padtype_to_pads as padtype_to_pads
 from arrayport.ops.creation import broadcasted_iota as broadcasted_iota
 from arrayport.ops.creation import full as full
 from arrayport.ops.creation import iota as iota
-from arrayport.ops.elementwise import stop_gradient as stop_gradient
 from arrayport.ops.fft import FftType as FftType
 from arrayport.ops.fft import fft as fft
 from arrayport.ops.indexing import GatherDimensionNumbers as GatherDimensionNumbers

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from arrayport.core.array import Array
 from arrayport.core.errors import UnsupportedOnBackendError
 from arrayport.core.tree import tree_leaves, tree_map
+from arrayport.ops import elementwise
 from arrayport.ops.promotion import lift
 from arrayport.transforms.engines import route, run_on_engine
 
@@ -20,6 +21,7 @@ __all__ = [
     "optimization_barrier",
     "platform_dependent",
     "stage",
+    "stop_gradient",
 ]
 
 
@@ -38,6 +40,18 @@ def optimization_barrier(operand: Any, /) -> Any:
 
 def _lifted(operand: Any) -> Any:
     return tree_map(lambda x: lift(x, None, "an operand of optimization_barrier"), operand)
+
+
+def stop_gradient(x: Any) -> Any:
+    """Make a pytree of arrays a constant to every derivative; gives it as it is.
+
+    Source: ``jax.lax.stop_gradient``.
+
+    >>> import arrayport as ap
+    >>> ap.grad(lambda x: x * ap.lax.stop_gradient(x))(3.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return tree_map(elementwise.stop_gradient, x)
 
 
 def stage(x: Any, /) -> Array:

@@ -21,7 +21,6 @@ from arrayport.numpy import operators
 NOT_YET = {
     "allow_negative_indices",
     "is_stable",
-    "operand",
     "out_dtype",
     "out_sharding",
     "sharding",
