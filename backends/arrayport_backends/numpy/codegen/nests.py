@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 from arrayport.core import dtypes
@@ -83,6 +83,11 @@ def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
     if isinstance(form, Folded) and folded_lanes(form):
         return Target(var, form.place.atom.shape, form)
     return Target(var, var.shape, None)
+
+
+def power_of_two(n: int) -> int:
+    """The largest that divides a number."""
+    return n & -n
 
 
 def start_of(found: Sequence[Place]) -> int:
@@ -205,8 +210,8 @@ class NestEmitter(Emitter):
         at = [lanes[k] for k in sorted(lanes)]
         return [(t, own) for t in self.folds for own in t.groups(at)]
 
-    def build(self, lane: int | None = None) -> Any:
-        """The function."""
+    def build(self, lane: int | None = None, unit: int = 1) -> Any:
+        """The function; of the lane it takes ranges from multiples of a unit to such, or its end."""
         pointers = len(self.reads) + len(self.nest.stored)
         partial = lane in self.nest.reduced
         self.begin(self.module, "nest", self.body, pointers + partial, 0 if lane is None else 2)
@@ -214,6 +219,11 @@ class NestEmitter(Emitter):
         for arg in args[: pointers + partial]:
             arg.add_attribute("noalias")
         self.split, self.range = lane, args[pointers + partial :]
+        if lane is not None:
+            whole = len(self.ranges[lane]) == 1
+            self.multiple = power_of_two(gcd(unit, self.nest.lanes[lane])) if whole else 1
+            start, stop = self.range
+            self.range = start, self.b.ir.add(start, self.whole(self.b.ir.sub(stop, start)))
         self.left = args[pointers] if partial else None
         self.function.attributes.add("noinline" if self.nest.lanes else "alwaysinline")
         self.outputs = dict(zip(self.nest.stored, args[len(self.reads) :], strict=False))
@@ -265,8 +275,8 @@ class NestEmitter(Emitter):
         rows = prod([self.nest.lanes[k] for k in (*outer[1:], first)])
         if outer:
             word = ir.IntType(WORD)
-            whole = word(0), word(self.nest.lanes[outer[0]])
-            bounds = self.range if self.split == outer[0] else whole
+            everything = word(0), word(self.nest.lanes[outer[0]])
+            bounds = self.range if self.split == outer[0] else everything
             low, high = (self.b.ir.mul(bound, word(rows)) for bound in bounds)
             with self.counting(low, high, Axis(self.nest.lanes[first])) as index:
                 yield from self.over(rest, {**found, first: index})
@@ -307,16 +317,27 @@ class NestEmitter(Emitter):
         for at in product(*[range(self.nest.lanes[k]) for k in lanes]):
             yield dict(zip(lanes, map(Index, at), strict=True))
 
+    def whole(self, count: Any) -> Any:
+        """A count, never 0, which LLVM sees to be a multiple: whole vectors leave nothing over."""
+        b, least = self.b.ir, ir.IntType(WORD)(self.multiple)
+        if self.multiple > 1:
+            count = b.and_(count, ir.IntType(WORD)(-self.multiple))
+        return b.select(b.icmp_unsigned("<", count, least), least, count)
+
     @contextmanager
     def part(self, low: int, high: int, step: int = 1) -> Iterator[Index]:
         """A loop over what the range that is given has of this one, which may be nothing."""
-        b, word = self.b.ir, ir.IntType(WORD)
-        start, end = self.range
-        first = b.select(b.icmp_signed("<", start, word(low)), word(low), start)
-        self.stop = b.select(b.icmp_signed("<", end, word(high)), end, word(high))
+        b, word, axis = self.b.ir, ir.IntType(WORD), Axis(high, low)
+        start, self.stop = self.range
+        if (low, high) == (0, self.extent):
+            with self.counting(start, self.stop, axis, step) as index:
+                yield index
+            return
+        start = b.select(b.icmp_signed("<", start, word(low)), word(low), start)
+        self.stop = b.select(b.icmp_signed("<", self.stop, word(high)), self.stop, word(high))
         with (
-            b.if_then(b.icmp_signed("<", first, self.stop)),
-            self.counting(first, self.stop, Axis(high, low), step) as index,
+            b.if_then(b.icmp_signed("<", start, self.stop)),
+            self.counting(start, self.stop, axis, step) as index,
         ):
             yield index
 
@@ -327,8 +348,8 @@ class NestEmitter(Emitter):
                 with self.part(low, end, size) as first:
                     b, word = self.b.ir, ir.IntType(WORD)
                     rest = b.sub(self.stop, self.values.code(first))
-                    more = b.icmp_signed("<", word(size), rest)
-                    yield first, 0, End(b.select(more, word(size), rest), size)
+                    count = b.select(b.icmp_signed("<", word(size), rest), word(size), rest)
+                    yield first, 0, End(self.whole(count), size)
                 continue
             count = (end - low) // size if end - low > size else 0
             if count:
@@ -395,9 +416,9 @@ class NestEmitter(Emitter):
             else:
                 s.leave(shifted(self.b.ir, self.left, k * STATES * STATE))
 
-    def build_ranged(self) -> Any:
-        """The function with a range of its lane."""
-        return self.build(self.lane)
+    def build_ranged(self, unit: int) -> Any:
+        """The function with a range of its lane, of so many at a time."""
+        return self.build(self.lane, unit)
 
     def build_joining(self, pieces: int) -> Any:
         """The function of the pointers to what is stored, and to what ranges left of the sums."""
