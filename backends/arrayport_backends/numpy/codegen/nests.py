@@ -211,7 +211,7 @@ class NestEmitter(Emitter):
         return [(t, own) for t in self.folds for own in t.groups(at)]
 
     def build(self, lane: int | None = None, unit: int = 1) -> Any:
-        """The function; of the lane it takes ranges from multiples of a unit to such, or its end."""
+        """The function; ranges of the lane go from multiples of a unit to such, or to its end."""
         pointers = len(self.reads) + len(self.nest.stored)
         partial = lane in self.nest.reduced
         self.begin(self.module, "nest", self.body, pointers + partial, 0 if lane is None else 2)
