@@ -234,7 +234,7 @@ ge, gt = (
 le, lt = _binary(elementwise.less_equal, "le", "biuf"), _binary(elementwise.less, "lt", "biuf")
 max = _binary(elementwise.maximum, "max", "biufc")
 min = _binary(elementwise.minimum, "min", "biufc")
-mul, sub = _binary(elementwise.mul, "mul"), _binary(elementwise.sub, "sub")
+sub = _binary(elementwise.sub, "sub")
 mulhi = _binary(bits.mulhi, "mulhi", INTEGRAL)
 rem = _binary(elementwise.rem, "rem")
 shift_left = _binary(elementwise.shift_left, "shift_left", INTEGRAL)
@@ -256,6 +256,22 @@ def div(x: Any, y: Any, /) -> Array:
     if dtypes.is_integer(a.dtype):
         return elementwise.quotient_p.bind(a, b)
     return elementwise.div(a, b)
+
+
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Array:
+    """Multiply numbers of one dtype; `out_dtype` is what both are cast to before.
+
+    Source: ``jax.lax.mul``.
+
+    >>> import arrayport.numpy as anp
+    >>> mul(anp.int8(100), anp.int8(2), out_dtype="int32")
+    Array(200, dtype=int32)
+    """
+    a, b = _alike((x, y), "mul")
+    takes(a, NUMERIC, "mul")
+    if out_dtype is not None:
+        a, b = (structure.convert(operand, dtypes.canonicalize(out_dtype)) for operand in (a, b))
+    return elementwise.mul(a, b)
 
 
 def _no_half(x: Array, name: str) -> Array:

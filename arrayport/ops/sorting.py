@@ -88,12 +88,18 @@ def argsort(operand: Any, dimension: int = -1, index_dtype: Any = "int32") -> Ar
     return sort_p.bind(x, places, dimension=dimension, num_keys=1)[1]
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+def top_k(
+    operand: Any,
+    k: int,
+    *,
+    axis: int = -1,
+    is_stable: bool = True,  # noqa: ARG001 - it is always, which False does not forbid
+) -> tuple[Array, Array]:
     """Give the k largest elements along an axis, descending, and their indices (int32).
 
-    Of equal elements the lower index comes first. Floats are in total order: NaN above all (below
-    all if its sign bit is set), 0.0 above -0.0. Raises ValueError for a k that does not fit,
-    TypeError for complex numbers. Source: `jax.lax.top_k`.
+    Of equal elements the lower index comes first, whatever `is_stable` is. Floats are in total
+    order: NaN above all (below all if its sign bit is set), 0.0 above -0.0. Raises ValueError for a
+    k that does not fit, TypeError for complex numbers. Source: `jax.lax.top_k`.
 
     >>> from arrayport import lax
     >>> lax.top_k(lax.iota("int32", 5), 2)

@@ -12,7 +12,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Primitive
 from arrayport.core.sparse import Sparse
-from arrayport.ops.elementwise import minimum, select
+from arrayport.ops.elementwise import maximum, minimum, select
 from arrayport.ops.indexing import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
@@ -43,49 +43,71 @@ from arrayport.ops.structure import (
 # ------------------------------------------------------------------------------- dynamic slices
 
 
-def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> Array:
+def dynamic_slice(
+    operand: Any,
+    start_indices: Sequence[Any],
+    slice_sizes: Sequence[int],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """Read a window of fixed size at starts known only at run time, moved to fit inside.
 
-    Negative starts count from the end. Raises TypeError for a window larger than the operand.
+    Negative starts count from the end, unless `allow_negative_indices` (of every axis, or of each)
+    is False: they are moved to 0 then. Raises TypeError for a window larger than the operand.
     Source: `jax.lax.dynamic_slice`.
 
     >>> from arrayport import lax
     >>> lax.dynamic_slice(lax.iota("int32", 5), (4,), (2,))
     Array([3, 4], dtype=int32)
     """
-    x, *starts = _lifted(operand, (), start_indices)
+    x, *starts = _lifted(operand, (), start_indices, allow_negative_indices)
     sizes = tuple(slice_sizes)
     _dynamic_abstract(x, *starts, sizes=sizes)
     out = dynamic_slice_p.bind(x, *starts, sizes=sizes)
     return convert(out, out.dtype, weak=True) if x.weak else out
 
 
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]) -> Array:
+def dynamic_update_slice(
+    operand: Any,
+    update: Any,
+    start_indices: Sequence[Any],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """Replace a window at starts known only at run time, moved to fit inside.
 
-    Negative starts count from the end. Raises TypeError for an update larger than the operand or of
-    another dtype. Source: `jax.lax.dynamic_update_slice`.
+    Negative starts are as `dynamic_slice` has them. Raises TypeError for an update larger than the
+    operand or of another dtype. Source: `jax.lax.dynamic_update_slice`.
 
     >>> from arrayport import lax
     >>> lax.dynamic_update_slice(lax.iota("int32", 5), lax.iota("int32", 2), (1,))
     Array([0, 0, 1, 3, 4], dtype=int32)
     """
-    x, update, *starts = _lifted(operand, (update,), start_indices)
+    x, update, *starts = _lifted(operand, (update,), start_indices, allow_negative_indices)
     _update_abstract(x, update, *starts)
     return dynamic_update_slice_p.bind(x, update, *starts)
 
 
-def _lifted(operand: Any, others: Sequence[Any], starts: Sequence[Any]) -> list[Array]:
+def _lifted(
+    operand: Any, others: Sequence[Any], starts: Sequence[Any], negative: bool | Sequence[bool]
+) -> list[Array]:
     """Make Arrays of all; starts become integers of one kind that count from the front."""
     count = len(others) + 1
     x, *rest = lift_all((operand, *others, *starts))
     if len(starts) != len(x.shape):
         raise TypeError(f"needed are {len(x.shape)} starts, one for each axis, not {len(starts)}")
+    wraps = [negative] * len(starts) if isinstance(negative, bool) else negative
+    if len(wraps) != len(starts):
+        raise TypeError(
+            f"allow_negative_indices must be a bool, or one for each of {len(starts)} axes, not "
+            f"{len(wraps)}"
+        )
     index = dtypes.default_int()
     placed = []
-    for start, own, n in zip(starts, rest[count - 1 :], x.shape, strict=True):
+    for start, own, n, wrap in zip(starts, rest[count - 1 :], x.shape, wraps, strict=True):
         if type(start) is int:
-            placed.append(scalar(max(min(start + n if start < 0 else start, n), -1), index))
+            chosen = start + n if start < 0 and wrap else start
+            placed.append(scalar(max(min(chosen, n), 0), index))
             continue
         if not dtypes.is_integer(own.dtype):
             raise TypeError(f"starts must be integers, not {own.dtype}: cast with astype('int32')")
@@ -93,7 +115,7 @@ def _lifted(operand: Any, others: Sequence[Any], starts: Sequence[Any]) -> list[
             placed.append(convert(minimum(own, n) if own.dtype.itemsize >= 4 else own, index))
             continue
         wide = convert(own, own.dtype if own.dtype.itemsize > 4 else index)
-        placed.append(select(wide < 0, wide + n, wide))
+        placed.append(select(wide < 0, wide + n, wide) if wrap else maximum(wide, 0))
     return [x, *rest[: count - 1], *placed]
 
 
@@ -103,7 +125,14 @@ def _along(x: Array, index: Any, axis: int) -> list[Any]:
     return starts
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Array:
+def dynamic_slice_in_dim(
+    operand: Any,
+    start_index: Any,
+    slice_size: int,
+    axis: int = 0,
+    *,
+    allow_negative_indices: bool = True,
+) -> Array:
     """Read a window along one axis. Source: `jax.lax.dynamic_slice_in_dim`; see `dynamic_slice`.
 
     >>> from arrayport import lax
@@ -113,22 +142,39 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     x = lift(operand)
     axis = normalize_axis_index(axis, len(x.shape))
     sizes = (*x.shape[:axis], slice_size, *x.shape[axis + 1 :])
-    return dynamic_slice(x, _along(x, start_index, axis), sizes)
+    starts = _along(x, start_index, axis)
+    return dynamic_slice(x, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Array:
+def dynamic_index_in_dim(
+    operand: Any,
+    index: Any,
+    axis: int = 0,
+    keepdims: bool = True,
+    *,
+    allow_negative_indices: bool = True,
+) -> Array:
     """Read one index along one axis. Source: `jax.lax.dynamic_index_in_dim`; see `dynamic_slice`.
 
     >>> from arrayport import lax
     >>> lax.dynamic_index_in_dim(lax.iota("int32", 5), 3, keepdims=False)
     Array(3, dtype=int32)
     """
-    out = dynamic_slice_in_dim(operand, index, 1, axis)
+    out = dynamic_slice_in_dim(
+        operand, index, 1, axis, allow_negative_indices=allow_negative_indices
+    )
     axis = normalize_axis_index(axis, len(out.shape))
     return out if keepdims else reshape(out, (*out.shape[:axis], *out.shape[axis + 1 :]))
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Array:
+def dynamic_update_slice_in_dim(
+    operand: Any,
+    update: Any,
+    start_index: Any,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
+) -> Array:
     """Replace a window along one axis. Source: `jax.lax.dynamic_update_slice_in_dim`.
 
     See `dynamic_update_slice`.
@@ -139,10 +185,18 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     """
     x, update = lift_all((operand, update))
     axis = normalize_axis_index(axis, len(x.shape))
-    return dynamic_update_slice(x, update, _along(x, start_index, axis))
+    starts = _along(x, start_index, axis)
+    return dynamic_update_slice(x, update, starts, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Array:
+def dynamic_update_index_in_dim(
+    operand: Any,
+    update: Any,
+    index: Any,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
+) -> Array:
     """Replace one index along one axis. Source: `jax.lax.dynamic_update_index_in_dim`.
 
     The update may lack the axis; see `dynamic_update_slice`.
@@ -156,7 +210,8 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     axis = normalize_axis_index(axis, len(x.shape))
     if len(update.shape) != len(x.shape):
         update = reshape(update, (*update.shape[:axis], 1, *update.shape[axis:]))
-    return dynamic_update_slice(x, update, _along(x, index, axis))
+    starts = _along(x, index, axis)
+    return dynamic_update_slice(x, update, starts, allow_negative_indices=allow_negative_indices)
 
 
 def _window_numbers(rank: int) -> GatherDimensionNumbers:

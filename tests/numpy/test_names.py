@@ -17,11 +17,8 @@ import arrayport.numpy as anp
 from arrayport.core.names import NAMES, REASONS, known
 from arrayport.numpy import operators
 
-# Arguments of JAX's with no meaning here yet: sharding, what 0.12 brought.
+# Arguments of JAX's with no meaning here yet.
 NOT_YET = {
-    "allow_negative_indices",
-    "is_stable",
-    "out_dtype",
     "out_sharding",
     "sharding",
     "_dot_general",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from jax import lax
@@ -31,11 +32,16 @@ def scatter(write: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+# The starts of our primitives count from the front.
+dynamic_slice = partial(lax.dynamic_slice, allow_negative_indices=False)
+dynamic_update_slice = partial(lax.dynamic_update_slice, allow_negative_indices=False)
+
+
 def dynamic_slice_add(x: Any, *rest: Any) -> Any:
     """Add to a window."""
     *starts, value = rest
-    window = lax.dynamic_slice(x, starts, value.shape)
-    return lax.dynamic_update_slice(x, window + value, starts)
+    window = dynamic_slice(x, starts, value.shape)
+    return dynamic_update_slice(x, window + value, starts)
 
 
 def scatter_all(x: Any, *args: Any, entries: Any) -> Any:
@@ -55,8 +61,8 @@ ROWS: dict[Any, Callable[..., Any]] = {
     indexing.scatter_mul_p: scatter(lax.scatter_mul),
     indexing.scatter_min_p: scatter(lax.scatter_min),
     indexing.scatter_max_p: scatter(lax.scatter_max),
-    windows.dynamic_slice_p: lambda x, *starts, sizes: lax.dynamic_slice(x, starts, sizes),
-    windows.dynamic_update_slice_p: lambda x, update, *starts: lax.dynamic_update_slice(
+    windows.dynamic_slice_p: lambda x, *starts, sizes: dynamic_slice(x, starts, sizes),
+    windows.dynamic_update_slice_p: lambda x, update, *starts: dynamic_update_slice(
         x, update, starts
     ),
     windows.dynamic_slice_add_p: dynamic_slice_add,
