@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from itertools import product
+from platform import machine
 
 import numpy as np
 import pytest
@@ -181,6 +182,25 @@ def test_subnormals_are_kept(backend, run):
             assert np.all((found == expected) | (found == 0))
         else:
             np.testing.assert_array_equal(found, expected)
+
+
+@RUNS
+def test_zeros_of_both_signs_tie(run, backend):
+    x = anp.asarray(np.float32([0.0, -0.0] * 9))
+    pairs = [
+        (anp.maximum, lambda x: anp.clip(x, min=-x), anp.max),
+        (anp.minimum, lambda x: anp.clip(x, max=-x), anp.min),
+    ]
+    for least, (pair, clip, reduction) in enumerate(pairs):
+        for f in (lambda x, pair=pair: pair(x, -x), clip, reduction):
+            found = host(run(f)(x))
+            assert (found == 0).all()
+            if backend == "jax":
+                assert (np.signbit(found) == least).all()
+            elif backend == "numpy" and machine() == "x86_64" and f is not reduction:
+                np.testing.assert_array_equal(np.signbit(found), np.signbit(host(f(x))))
+        slopes = run(ap.grad(lambda x, y, pair=pair: anp.sum(pair(x, y)), (0, 1)))(x, -x)
+        assert [set(s.tolist()) for s in slopes] == [{0.5}, {0.5}]
 
 
 def test_jit_keeps_special_values(backend):

@@ -275,9 +275,20 @@ CONTRACT = (
         on_jax="XLA on the CPU flushes them to zero",
     ),
     Row(
+        "zeros_of_both_signs_tie",
+        "maximum, minimum, clip, max and min of 0.0 and -0.0",
+        "a zero of either sign; of two operands' derivatives each is half",
+        STANDARD,
+        "it leaves the sign open, and a fixed one would take 7 times as long",
+        OWN_ENGINES,
+        tuple(f"numpy.{name}" for name in ("maximum", "minimum", "clip", "max", "min")),
+        on_jax="0.0 is the larger",
+    ),
+    Row(
         "jit_keeps_special_values",
         "jit(f)(x) beside f(x)",
-        "no change of NaN-ness, sign of zero, shape, dtype or weakness; the last bits may differ",
+        "no change of NaN-ness, shape, dtype, weakness or, where a row above fixes it, of the sign "
+        "of zero; the last bits may differ",
         OWN,
         "an optimisation is no licence to change what a program means",
         OWN_ENGINES,

@@ -14,6 +14,7 @@ from arrayport.ops.elementwise import (
     exp,
     expm1,
     greater,
+    greater_equal,
     less,
     less_equal,
     log1p,
@@ -22,7 +23,6 @@ from arrayport.ops.elementwise import (
     minimum,
     neg,
     select,
-    stop_gradient,
     tanh,
 )
 from arrayport.ops.elementwise import sqrt as root
@@ -115,11 +115,9 @@ def softplus(x: Any) -> Array:
     Array(100., dtype=float32, weak_type=True)
     """
     x = inexact(lift(x, None, "x"))
-    # Of x and 0 the larger is taken out, as a constant to derivatives, so that all are right.
-    top = stop_gradient(maximum(x, constant(0, x)))
-    high = select(greater(x, 0), x - top, neg(top) + top)
-    low = select(greater(x, 0), neg(top), x - top)
-    return top + log1p(expm1(high) + exp(low))
+    positive = greater(x, 0)
+    larger = select(positive, x, constant(0, x))
+    return larger + log1p(exp(select(positive, neg(x), x)))
 
 
 def log_sigmoid(x: Any) -> Array:
@@ -160,7 +158,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
     Array(-0.01, dtype=float32, weak_type=True)
     """
     x = _weakly(x)
-    return select(less(x, 0), negative_slope * x, x)
+    return select(greater_equal(x, 0), x, negative_slope * x)
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:

@@ -439,17 +439,18 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
 
 
 def _logaddexp(name: str, x1: Any, x2: Any, rate: float) -> Array:
-    """Take the larger operand out as a constant, so that derivatives are right to any order.
+    """Add to the larger operand what the other's distance from it leaves.
 
-    Of complex numbers that is the one with the larger real part; the answer's imaginary part, times
-    the rate, is an angle from -pi to pi.
+    Between equal infinities there is none, and each counts half. Of complex numbers the larger is
+    the one with the larger real part; the answer's imaginary part, times the rate, is an angle from
+    -pi to pi.
     """
     x, y = settle([inexact(v) for v in promote(arrayed(x1, name), arrayed(x2, name))])
     larger = greater_equal(real(x), real(y))
-    top = ops.stop_gradient(select(larger, x, y))
-    top = select(isfinite(top), top, constant(0, top))
-    high, low = select(larger, x, y) - top, select(larger, y, x) - top
-    out = top + log1p(expm1(high * rate) + exp(low * rate)) / rate
+    high, low = select(larger, x, y), select(larger, y, x)
+    twins = equal(real(x), real(y)) & ~isfinite(real(x))
+    high = select(twins, (x + y) / 2, high)
+    out = high + log1p(exp(select(twins, constant(0, x), low - high) * rate)) / rate
     if not dtypes.is_complex(out.dtype):
         return out
     turn = 2 * pi / rate
@@ -464,11 +465,14 @@ def sinc(x: Any, /) -> Array:
     Array([1.        , 0.63661975], dtype=float32)
     """
     x = inexact(arrayed(x, "x")) * pi
-    here = equal(x, 0)
-    away = select(here, constant(1, x), x)
-    # The Taylor series at 0 is for the derivatives there.
+    # The Taylor series is for the derivatives: away from it their terms do not cancel.
+    here, far = less(abs(x), 0.5), isinf(x)
     near = square(select(here, x, constant(0, x)))
-    return select(here, 1 - near / 6 * (1 - near / 20 * (1 - near / 42)), sin(away) / away)
+    series: Any = 1.0
+    for k in (12, 10, 8, 6, 4, 2):
+        series = 1 - near / (k * (k + 1)) * series
+    away = select(here | far, constant(1, x), x)
+    return select(here, series, select(far, constant(0, x), sin(away) / away))
 
 
 def i0(x: Any) -> Array:
@@ -524,8 +528,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     Array(5., dtype=float32, weak_type=True)
     """
     x, y = settle([inexact(real_only(v, "hypot")) for v in promote(x1, x2)])
-    out = abs(ops.complex(x, y))
-    return convert(out, x.dtype, out.weak)
+    return ops.hypot(x, y)
 
 
 # ---- complex numbers

@@ -199,10 +199,17 @@ one_minus_square_p = elementwise(
 )
 sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=floating)
 rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=floating)
+hypot_p: Binary = elementwise(
+    "hypot",
+    lambda g, ans, x, _y: g * (x / _where(ans == 0, constant(1, ans), ans)),
+    lambda g, ans, _x, y: g * (y / _where(ans == 0, constant(1, ans), ans)),
+    dtype=fractional,
+)
 cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=fractional)
 square: Function = unary(square_p, counting=True)
 one_minus_square: Function = unary(one_minus_square_p)
 sqrt, rsqrt, cbrt = (unary(p, floating=True) for p in (sqrt_p, rsqrt_p, cbrt_p))
+hypot = binary(hypot_p, floating=True)
 _power = binary(pow_p)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.questions import isnan
 from arrayport.ops import special as ops
-from arrayport.ops.elementwise import expm1, log, log1p, logistic, select
+from arrayport.ops.elementwise import expm1, isfinite, log, log1p, logistic, select
 from arrayport.ops.structure import constant
 from arrayport.scipy import exponentials
 from arrayport.scipy.arguments import floats, numbers
@@ -60,7 +61,7 @@ def rel_entr(p: Any, q: Any) -> Array:
     """
     p, q = floats("rel_entr", p, q)
     inside, safe_p, safe_q = _inside(p, q)
-    return select(inside, safe_p * log(safe_p / safe_q), _outside(p, q, constant(0, q)))
+    return select(inside, _relative(safe_p, safe_q), _outside(p, q, constant(0, q)))
 
 
 def kl_div(p: Any, q: Any) -> Array:
@@ -74,7 +75,7 @@ def kl_div(p: Any, q: Any) -> Array:
     """
     p, q = floats("kl_div", p, q)
     inside, safe_p, safe_q = _inside(p, q)
-    return select(inside, safe_p * log(safe_p / safe_q) - safe_p + safe_q, _outside(p, q, q))
+    return select(inside, _relative(safe_p, safe_q) - safe_p + safe_q, _outside(p, q, q))
 
 
 def _inside(p: Array, q: Array) -> list[Array]:
@@ -86,7 +87,16 @@ def _inside(p: Array, q: Array) -> list[Array]:
 def _outside(p: Array, q: Array, empty: Array) -> Array:
     """Give `empty` where p is 0, inf where either is out of range, NaN where either is NaN."""
     found = select((p == 0) & (q >= 0), empty, constant(inf, q))
-    return select(isnan(p + q), p + q, found)
+    return select(isnan(p) | isnan(q), p + q, found)
+
+
+def _relative(p: Array, q: Array) -> Array:
+    """Give p log(p / q) of positive numbers, also where the quotient leaves their range."""
+    usual = (p / q >= dtypes.finfo(p.dtype).tiny) & isfinite(p / q)
+    # Each branch sees 1 where it is not taken, so that its derivatives are finite there.
+    near_p, near_q = (select(usual, v, constant(1, v)) for v in (p, q))
+    far_p, far_q = (select(usual, constant(1, v), v) for v in (p, q))
+    return p * select(usual, log(near_p / near_q), log(far_p) - log(far_q))
 
 
 def logit(x: Any) -> Array:
@@ -130,8 +140,10 @@ def _grown(x: Array, rate: Array) -> Array:
     """(exp(rate x) - 1) / rate; at rate 0 a series, for the derivatives."""
     none = rate == 0
     away = select(none, constant(1, rate), rate)
-    near = x * select(none, rate, constant(0, rate))
-    return select(none, x * (1 + near / 2 * (1 + near / 3)), expm1(x * away) / away)
+    base = select(none & isfinite(x), x, constant(0, x))
+    near = base * select(none, rate, constant(0, rate))
+    grown = expm1(select(none, constant(0, x), x) * away) / away
+    return select(none, x + base * near / 2 * (1 + near / 3), grown)
 
 
 def softmax(x: Any, /, *, axis: Any = None) -> Array:

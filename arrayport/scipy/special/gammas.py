@@ -68,9 +68,7 @@ def loggamma(x: Any) -> Array:
     Source: ``jax.scipy.special.loggamma``.
     """
     (x,) = floats("loggamma", x)
-    positive = x > 0
-    found = ops.lgamma(select(positive, x, constant(1, x)))
-    return select(positive, found, constant(nan, x))
+    return ops.lgamma(select(x > 0, x, constant(nan, x)))
 
 
 def gammasgn(x: Any) -> Array:

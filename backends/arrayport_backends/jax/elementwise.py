@@ -41,6 +41,18 @@ def one_minus_square(x: Any) -> Any:
 one_minus_square.defjvps(lambda t, _ans, x: t * (x * -2))
 
 
+@jax.custom_jvp
+def hypot(x: Any, y: Any) -> Any:
+    """Give the hypotenuse, whose derivative at the origin is 0."""
+    return jnp.hypot(x, y)
+
+
+hypot.defjvps(
+    lambda t, ans, x, _y: t * (x / jnp.where(ans == 0, 1, ans)),
+    lambda t, ans, _x, y: t * (y / jnp.where(ans == 0, 1, ans)),
+)
+
+
 def float_floor_divide(x: Any, y: Any) -> Any:
     """Divide and round down, with the zeros' signs and the infinities of the array API."""
     x, y = lax.stop_gradient((x, y))
@@ -98,6 +110,7 @@ ROWS: Mapping[Primitive, Kernel] = {
     ops.one_minus_square_p: one_minus_square,
     ops.sqrt_p: complexes.sqrt,
     ops.rsqrt_p: lax.rsqrt,
+    ops.hypot_p: hypot,
     ops.cbrt_p: lax.cbrt,
     ops.exp_p: complexes.exp,
     ops.exp2_p: lax.exp2,

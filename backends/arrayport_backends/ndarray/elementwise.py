@@ -280,6 +280,9 @@ ROWS: Rows = {
     ),
     ops.sqrt_p: ufunc("sqrt", complexes.either(Builder.sqrt, complexes.complex_sqrt), price=1),
     ops.rsqrt_p: Kernel(rsqrt, scalar=powers.rsqrt, kinds="f", price=2),
+    ops.hypot_p: ufunc(
+        "hypot", lambda b, x, y: complexes.modulus(b, b.complex(x, y)), "f", price=4
+    ),
     ops.cbrt_p: ufunc("cbrt", powers.cbrt, price=1.5),
     ops.exp_p: ufunc("exp", complexes.either(exponentials.exp, complexes.complex_exp), price=1),
     ops.exp2_p: ufunc("exp2", exponentials.exp2, "f", price=1),

@@ -228,16 +228,16 @@ class Builder(ABC):
         return x != x  # noqa: PLR0124 - emits code
 
     def minimum(self, x: Scalar, y: Scalar | Number) -> Scalar:
-        """The lesser, or x at a tie; NaN if one of them is."""
+        """The lesser, or y at a tie, as of NumPy's on x86; NaN if one of them is."""
         y = x.like(y)
-        least = self.select(y < x, y, x)
-        return self.select(self.isnan(y), y, least) if x.kind == "f" else least
+        least = self.select(x < y, x, y)
+        return self.select(self.isnan(x), x, least) if x.kind == "f" else least
 
     def maximum(self, x: Scalar, y: Scalar | Number) -> Scalar:
-        """The greater, or x at a tie; NaN if one of them is."""
+        """The greater, or y at a tie, as of NumPy's on x86; NaN if one of them is."""
         y = x.like(y)
-        most = self.select(y > x, y, x)
-        return self.select(self.isnan(y), y, most) if x.kind == "f" else most
+        most = self.select(x > y, x, y)
+        return self.select(self.isnan(x), x, most) if x.kind == "f" else most
 
     def remainder(self, x: Scalar, y: Scalar) -> Scalar:
         """What the division of integers towards zero leaves; y is not 0, nor x the least by -1."""
