@@ -127,20 +127,31 @@ settle_p: Collective = _passing(
 # ---- exchanges along the axis
 
 
-def _permute(size: int, x: Array, perm: tuple[tuple[int, int], ...]) -> tuple[Array, bool]:
-    """Give each example what its source has, zeros if it has none."""
-    sources = dict.fromkeys(range(size), size) | {target: source for source, target in perm}
-    return _rows(x, [sources[i] for i in range(size)], mode="fill", fill_value=0), True
+def _permute(
+    size: int, x: Array, perm: tuple[tuple[int, int], ...], rows: int
+) -> tuple[Array, bool]:
+    """Give each example, or each row of each, what its source has, zeros if it has none."""
+    places = reshape(x, (size * rows, *x.shape[2:])) if rows else x
+    count = places.shape[0]
+    sources = dict.fromkeys(range(count), count) | {target: source for source, target in perm}
+    out = _rows(places, [sources[i] for i in range(count)], mode="fill", fill_value=0)
+    return (reshape(out, x.shape) if rows else out), True
 
 
+def _permute_batch(_size: int, xs: Any, dims: Any, /, rows: int, **params: Any) -> Any:
+    x, dim = (move_axis(xs[0], dims[0], 1), 1) if rows else (xs[0], dims[0])
+    return ppermute_p.bind(x, rows=rows, **params), dim
+
+
+# With `rows`, each example holds so many places of the permutation, along its leading axis.
 ppermute_p: Collective = Collective(
     "ppermute",
     _same,
-    lambda _size, xs, dims, /, **params: (ppermute_p.bind(xs[0], **params), dims[0]),
+    _permute_batch,
     across=_permute,
     transposes=(
-        lambda g, _x, axes, perm: ppermute_p.bind(
-            g, axes=axes, perm=tuple([(target, source) for source, target in perm])
+        lambda g, _x, perm, **params: ppermute_p.bind(
+            g, perm=tuple([(target, source) for source, target in perm]), **params
         ),
     ),
 )
@@ -164,7 +175,7 @@ pbroadcast_p: Collective = Collective(
 
 def _gather(_size: int, x: Array, axis: int, tiled: bool) -> tuple[Array, bool]:
     out = move_axis(x, 0, axis)
-    return (_merged(out, axis) if tiled else out), False
+    return (merged(out, axis) if tiled else out), False
 
 
 def _gather_abstract(x: Any, axis: int, tiled: bool, count: int, **_: Any) -> Aval:
@@ -192,7 +203,7 @@ all_gather_p: Collective = Collective(
 
 def _scatter(size: int, x: Array, axis: int, tiled: bool, count: int) -> tuple[Array, bool]:  # noqa: ARG001
     total = reduce_sum(x, (0,))
-    return move_axis(_parted(total, axis, size) if tiled else total, axis, 0), True
+    return move_axis(parted(total, axis, size) if tiled else total, axis, 0), True
 
 
 def _scatter_abstract(x: Any, axis: int, tiled: bool, count: int, **_: Any) -> Aval:
@@ -218,57 +229,30 @@ psum_scatter_p: Collective = Collective(
 )
 
 
-def _exchange(
-    size: int,
-    x: Array,
-    split: int,
-    concat: int,
-    tiled: bool,
-    count: int,  # noqa: ARG001
-) -> tuple[Array, bool]:
+def _exchange(size: int, x: Array, axis: int) -> tuple[Array, bool]:  # noqa: ARG001
     """Part i of example j becomes part j of example i."""
-    parts = move_axis(_parted(x, split + 1, size) if tiled else x, split + 1, 0)
-    out = move_axis(parts, 1, concat + 1)
-    return (_merged(out, concat + 1) if tiled else out), True
+    return move_axis(move_axis(x, axis + 1, 0), 1, axis + 1), True
 
 
-def _exchange_abstract(x: Any, split: int, concat: int, tiled: bool, count: int, **_: Any) -> Aval:
-    shape = list(x.shape)
-    if tiled:
-        shape[split] //= count
-        shape[concat] *= count
-    else:
-        del shape[split]
-        shape.insert(concat, count)
-    return Aval(tuple(shape), x.dtype, x.weak)
-
-
-def _exchange_batch(
-    _size: int, xs: Any, dims: Any, /, split: int, concat: int, **params: Any
-) -> Any:
-    x = move_axis(xs[0], dims[0], 0)
-    return all_to_all_p.bind(x, split=split + 1, concat=concat + 1, **params), 0
+def _exchange_batch(_size: int, xs: Any, dims: Any, /, axis: int, **params: Any) -> Any:
+    return all_to_all_p.bind(move_axis(xs[0], dims[0], 0), axis=axis + 1, **params), 0
 
 
 all_to_all_p: Collective = Collective(
     "all_to_all",
-    _exchange_abstract,
+    _same,
     _exchange_batch,
     across=in_groups(_exchange),
-    transposes=(
-        lambda g, _x, split, concat, **params: all_to_all_p.bind(
-            g, split=concat, concat=split, **params
-        ),
-    ),
+    transposes=(lambda g, _x, **params: all_to_all_p.bind(g, **params),),
 )
 
 
-def _merged(x: Array, axis: int) -> Array:
+def merged(x: Array, axis: int) -> Array:
     """One axis of two neighbours."""
     return reshape(x, (*x.shape[:axis], x.shape[axis] * x.shape[axis + 1], *x.shape[axis + 2 :]))
 
 
-def _parted(x: Array, axis: int, count: int) -> Array:
+def parted(x: Array, axis: int, count: int) -> Array:
     """Two axes, of `count` parts and what each holds, of one."""
     extent = x.shape[axis] // count
     return reshape(x, (*x.shape[:axis], count, extent, *x.shape[axis + 1 :]))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from arrayport.core.array import Array
 from arrayport.core.dtypes import bool_, int32
 from arrayport.core.primitive import Collective
@@ -18,6 +20,8 @@ from arrayport.ops.collectives import (
     all_to_all_p,
     apart_p,
     axis_index_p,
+    merged,
+    parted,
     pbroadcast_p,
     pmax_p,
     pmin_p,
@@ -27,6 +31,7 @@ from arrayport.ops.collectives import (
     psum_scatter_p,
     settle_p,
 )
+from arrayport.ops.indexing import take
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import reduce_max, reduce_min
 from arrayport.ops.structure import axis_of, convert, move_axis, reduce_sum, reshape
@@ -34,19 +39,11 @@ from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.varying import told, varied, varies
 
 Pairs = Sequence[tuple[int, int]]
+CASTS = ("varying", "reduced", "unreduced")
 
 
 def _names(axis_name: Any) -> tuple[Any, ...]:
     return tuple(axis_name) if isinstance(axis_name, tuple | list) else (axis_name,)
-
-
-def _one(axis_name: Any, what: str) -> Any:
-    names = _names(axis_name)
-    if len(names) != 1:
-        raise NotImplementedError(
-            f"{what} over several axes {names} at once is not defined: do one after the other"
-        )
-    return names[0]
 
 
 def _size(names: Sequence[Any]) -> int:
@@ -285,22 +282,20 @@ def _psum_scatter(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    name = _one(axis_name, "psum_scatter")
-    groups, count = _groups((name,), axis_index_groups)
+    names = _names(axis_name)
+    groups, count = _groups(names, axis_index_groups)
     _even(groups, "psum_scatter")
 
     def leaf(v: Any) -> Array:
-        v = lift(v, None, "x")
+        v = varied(lift(v, None, "x"), told(names))
         axis = axis_of(scatter_dimension, len(v.shape), "scatter_dimension")
         _divides(v.shape[axis], count, tiled, "psum_scatter", "scatter_dimension")
-        return psum_scatter_p.bind(
-            varied(v, told((name,))),
-            axes=(name,),
-            groups=groups,
-            axis=axis,
-            tiled=tiled,
-            count=count,
-        )
+        for name in names:  # the first axis is the outermost
+            extent = count if groups else _size((name,))
+            last = name == names[-1] and not tiled
+            known = {"groups": groups, "axis": axis, "tiled": not last, "count": extent}
+            v = psum_scatter_p.bind(v, axes=(name,), **known)
+        return v
 
     return tree_map(leaf, x)
 
@@ -348,24 +343,22 @@ def _all_to_all(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    name = _one(axis_name, "all_to_all")
-    groups, count = _groups((name,), axis_index_groups)
+    names = _names(axis_name)
+    groups, count = _groups(names, axis_index_groups)
     _even(groups, "all_to_all")
+    sizes = (count,) if groups else tuple([_size((name,)) for name in names])
 
     def leaf(v: Any) -> Array:
-        v = lift(v, None, "x")
+        v = varied(lift(v, None, "x"), told(names))
         split = axis_of(split_axis, len(v.shape), "split_axis")
         concat = axis_of(concat_axis, len(v.shape), "concat_axis")
         _divides(v.shape[split], count, tiled, "all_to_all", "split_axis")
-        return all_to_all_p.bind(
-            varied(v, told((name,))),
-            axes=(name,),
-            groups=groups,
-            split=split,
-            concat=concat,
-            tiled=tiled,
-            count=count,
-        )
+        parts = move_axis(parted(v, split, count) if tiled else v, split, 0)
+        out = reshape(parts, (*sizes, *parts.shape[1:]))
+        for axis, name in enumerate(names):
+            out = all_to_all_p.bind(out, axes=(name,), groups=groups, axis=axis)
+        out = move_axis(reshape(out, parts.shape), 0, concat)
+        return merged(out, concat) if tiled else out
 
     return tree_map(leaf, x)
 
@@ -394,9 +387,10 @@ def ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
 
 
 def _ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
-    name = _one(axis_name, "ppermute")
+    names = _names(axis_name)
+    first, *rest = names
     pairs = tuple([(operator.index(s), operator.index(t)) for s, t in perm])
-    size = _size((name,))
+    size = _size(names)
     for side in zip(*pairs, strict=True):
         if len({*side}) != len(side) or not all(0 <= i < size for i in side):
             raise ValueError(
@@ -404,8 +398,12 @@ def _ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
             )
 
     def leaf(v: Any) -> Array:
-        v = varied(lift(v, None, "x"), told((name,)))
-        return ppermute_p.bind(v, axes=(name,), perm=pairs)
+        v = varied(lift(v, None, "x"), told(names))
+        if not rest:
+            return ppermute_p.bind(v, axes=names, perm=pairs, rows=0)
+        rows = _all_gather(v, rest)  # of the places along the other axes, of which one is its own
+        rows = ppermute_p.bind(rows, axes=(first,), perm=pairs, rows=rows.shape[0])
+        return take(rows, _axis_index(rest), 0, mode="clip")
 
     return tree_map(leaf, x)
 
@@ -435,13 +433,17 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
 
 
 def _pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
-    name = _one(axis_name, "pbroadcast")
-    if not 0 <= source < _size((name,)):
-        raise ValueError(f"source={source} is out of range for an axis of {_size((name,))}")
-    known = {"axes": (name,), "source": operator.index(source), "groups": None}
+    names = _names(axis_name)
+    sizes = [_size((name,)) for name in names]
+    if not 0 <= source < prod(sizes):
+        raise ValueError(f"source={source} is out of range for an axis of {prod(sizes)}")
+    places = [int(i) for i in np.unravel_index(operator.index(source), sizes)]
 
     def leaf(v: Any) -> Array:
-        return _apart(pbroadcast_p.bind(varied(lift(v, None, "x"), told((name,))), **known), name)
+        v = varied(lift(v, None, "x"), told(names))
+        for name, place in zip(names, places, strict=True):
+            v = _apart(pbroadcast_p.bind(v, axes=(name,), source=place, groups=None), name)
+        return v
 
     return tree_map(leaf, x)
 
@@ -451,7 +453,8 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
 
     The gradient of a value that is equal is the sum of what the places give, that of one that
     varies is each place's own. Elsewhere it changes nothing. Raises ValueError for a value that
-    varies already, NotImplementedError for another `to`. Source: `jax.lax.pcast`.
+    varies already and for an unknown `to`, NotImplementedError for those of JAX's types of arrays
+    ("reduced", "unreduced"). Source: `jax.lax.pcast`.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> mesh = ap.sharding.AbstractMesh((2,), ("x",))
@@ -463,6 +466,8 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
 
 
 def _pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    if to not in CASTS:
+        raise ValueError(f"pcast has to={to!r}: write one of {', '.join(map(repr, CASTS))}")
     if to != "varying":
         raise NotImplementedError(
             f"pcast to={to!r} is of types that only JAX has: what does not vary comes of lax.psum"

@@ -112,6 +112,48 @@ OURS = {
 }
 
 
+SEVERAL = {
+    "all_to_all": lambda v, n: lax.all_to_all(v, n, 1, 0),
+    "all_to_all tiled": lambda v, n: lax.all_to_all(v, n, 1, 0, tiled=True),
+    "psum_scatter": lambda v, n: lax.psum_scatter(v, n, scatter_dimension=1),
+    "psum_scatter tiled": lambda v, n: lax.psum_scatter(v, n, scatter_dimension=1, tiled=True),
+    "all_gather": lambda v, n: lax.all_gather(v, n, axis=1),
+    "ppermute": lambda v, n: lax.ppermute(v, n, [(0, 3), (1, 5), (5, 0), (4, 4)]),
+    "pshuffle": lambda v, n: lax.pshuffle(v, n, [4, 2, 0, 5, 3, 1]),
+    "pbroadcast": lambda v, n: lax.pbroadcast(v, n, 4),
+    "axis_index": lambda v, n: v * lax.axis_index(n) / lax.axis_size(n),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_axes_are_as_one(name, backend):
+    """Of their product, the last counting quickest: values, and gradients within and around."""
+    if backend == "jax":
+        pytest.skip("JAX's vmap has them of one axis only; tests/parallel/test_shard_map.py")
+    f = SEVERAL[name]
+    x = anp.asarray(np.random.default_rng(0).normal(size=(6, 2, 6)).astype(np.float32))
+    weights = anp.asarray(np.random.default_rng(1).normal(size=6).astype(np.float32))
+
+    def one(g):
+        return ap.vmap(lambda v, w: g(v, w, "i"), axis_name="i")(x, weights)
+
+    def several(g):
+        def outer(v, w):
+            return ap.vmap(lambda v, w: g(v, w, ("a", "b")), axis_name="b")(v, w)
+
+        out = ap.vmap(outer, axis_name="a")(x.reshape(2, 3, 2, 6), weights.reshape(2, 3))
+        return out.reshape(6, *out.shape[2:])
+
+    def value(v, _w, n):
+        return f(v, n)
+
+    def within(v, w, n):
+        return ap.grad(lambda v: w * (f(v, n) ** 2).sum())(v)
+
+    for g in (value, within, lambda v, w, n: ap.jit(within, static_argnums=2)(v, w, n)):
+        np.testing.assert_allclose(np.asarray(several(g)), np.asarray(one(g)), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_values_on_own_engines(name, backend):
     if backend == "jax":

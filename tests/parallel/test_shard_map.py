@@ -120,6 +120,34 @@ def test_collectives(name, mesh):
     np.testing.assert_allclose(np.asarray(jitted), expected(blocks), rtol=1e-6)
 
 
+X = np.arange(64, dtype=np.float32).reshape(8, 8)
+ALONG = ("x", "y")
+SEVERAL = {
+    "all_to_all": (lambda v: lax.all_to_all(v, ALONG, 0, 0), X.T),
+    "psum_scatter": (lambda v: lax.psum_scatter(v, ALONG), X.sum(0)),
+    "ppermute": (
+        lambda v: lax.ppermute(v, ALONG, [(i, (i + 3) % 8) for i in range(8)]),
+        np.roll(X, 3, 0),
+    ),
+    "all_gather": (lambda v: lax.all_gather(v, ALONG)[:, 0], np.stack([X[:, 0]] * 8)),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_collectives_along_several_axes(name, mesh):
+    f, expected = SEVERAL[name]
+    whole = ap.shard_map(lambda v: f(v[0])[None], mesh=mesh, in_specs=P(ALONG), out_specs=P(ALONG))
+    x = anp.asarray(X)
+    np.testing.assert_allclose(np.asarray(whole(x)), expected)
+    # They are linear, so the gradient of half the square is the transpose of what they gave.
+    slope = ap.grad(lambda v: (whole(v) ** 2).sum() / 2)(x)
+    direction = np.cos(X)
+    _, tangent = ap.jvp(whole, (x,), (anp.asarray(direction),))
+    np.testing.assert_allclose(
+        (np.asarray(slope) * direction).sum(), (np.asarray(tangent) * expected).sum(), rtol=1e-4
+    )
+
+
 def test_all_gather(mesh):
     f = ap.shard_map(
         lambda v: lax.all_gather(v, "x", tiled=True)[None],

@@ -25,9 +25,17 @@ def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
         raws, kinds = unwrap(x)
         try:
             return rewrap(function(raws, *args, **options), kinds)
-        except AssertionError as e:  # so JAX's shard_map says of a name that it does not know
-            raise NameError(
-                f"unbound axis name in {args[0]!r} at {user_line()}: name an axis of the mesh"
+        except AssertionError as e:  # so JAX says of a name that it does not know, and of tuples
+            names = args[0] if isinstance(args[0], tuple | list) else (args[0],)
+            try:
+                list(map(lax.axis_size, names))
+            except (NameError, AssertionError):
+                raise NameError(
+                    f"unbound axis name in {args[0]!r} at {user_line()}: name an axis of the mesh"
+                ) from e
+            raise NotImplementedError(
+                f"JAX's vmap has no {function.__name__} over several axes {names}, at "
+                f"{user_line()}: map by shard_map, or over one axis after the other"
             ) from e
 
     return call
