@@ -282,9 +282,9 @@ class Jitted:
                 hash(value)
             except TypeError:
                 raise ValueError(
-                    f"static argument {where!r} of {self.__name__} is a {type(value).__name__}, "
-                    "which cannot be hashed: pass a tuple, or an object with __hash__ and __eq__, "
-                    "or do not make it static"
+                    f"static argument {where!r} of {self.__name__} is of type "
+                    f"{type(value).__name__}, which cannot be hashed: pass a tuple, or an object "
+                    "with __hash__ and __eq__, or do not make it static"
                 ) from None
         dynamic = tuple([a for i, a in enumerate(args) if i not in numbers])
         return statics, (dynamic, {k: v for k, v in kwargs.items() if k not in self.static_names})

@@ -67,7 +67,7 @@ def uses(prim: Primitive, params: Mapping[str, Any], line: str) -> list[Use]:
         return [_moved(1, use) for own in found for use in own]
     if prim is scan_p:
         (own,) = found
-        _refuse(own, params["counts"][0], "scan", params["length"] > 1)
+        _refuse(own, params["counts"][0], "scan or fori_loop", params["length"] > 1)
         return own
     if prim is while_p:
         n, m = params["counts"]

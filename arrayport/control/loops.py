@@ -26,6 +26,7 @@ from arrayport.ops.structure import batch_to_front, broadcast_in_dim, convert, m
 from arrayport.transforms.derived import batch_program, instantiate, jvp_program, marked, spread
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import avals_with, restage
+from arrayport.transforms.varying import UntoldError
 
 # Operands: the condition's captures, the body's captures, the carry. `counts`: how many of the
 # first two.
@@ -186,14 +187,18 @@ def _while_loop(
     carry, tree = flatten(init_val, "init_val of while_loop")
     if jit_disabled():
         with suppress(TracerBoolConversionError):  # of a condition without a value: it is traced
-            state = tree_unflatten(tree, carry)
-            while cond_fun(state):
-                state = tree_unflatten(tree, flatten(body_fun(state), "an output of body_fun")[0])
-            return state
+            return _in_python(cond_fun, body_fun, carry, tree)
     whole = tree_structure((init_val,))
-    carry, body = trace_carry(
-        carry, lambda avals: Traced(body_fun, whole, avals, "an output of body_fun", like=avals)
-    )
+    start = carry
+    try:
+        carry, body = trace_carry(
+            carry, lambda avals: Traced(body_fun, whole, avals, "an output of body_fun", like=avals)
+        )
+    except UntoldError as e:
+        try:
+            return _in_python(cond_fun, body_fun, start, tree)
+        except TracerBoolConversionError:  # the places differ in when they end, or are staged
+            raise e from None
     avals = [aval_of(x) for x in carry]
     advice = "body_fun must give back what it takes; cast with .astype where dtypes differ"
     check_same(
@@ -208,6 +213,16 @@ def _while_loop(
         *cond.captured, *body.captured, *carry, cond=cond.program, body=body.program, counts=counts
     )
     return tree_unflatten(tree, outs)
+
+
+def _in_python(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], carry: list[Array], tree: Any
+) -> Any:
+    """Call the functions themselves for each step, so that they see values, and what varies."""
+    state = tree_unflatten(tree, carry)
+    while cond_fun(state):
+        state = tree_unflatten(tree, flatten(body_fun(state), "an output of body_fun")[0])
+    return state
 
 
 def fori_loop(

@@ -199,8 +199,8 @@ class Config:
         """Set the option ``name`` within a ``with`` block, in every thread, then put it back."""
         option = _option(name)
         before, explicit = option.get(), option.explicit
-        option.set(value)
         try:
+            option.set(value)
             yield
         finally:
             option.set(before)
@@ -289,6 +289,8 @@ def virtual_devices(count: int) -> AbstractContextManager[None]:
 
     They share its memory and its cores. `config.update("num_cpu_devices", count)` and the
     environment variable ARRAYPORT_NUM_CPU_DEVICES do the same for good, also by JAX's spellings.
+    JAX counts its devices once, when it starts: it has as many if it starts within the block, and
+    RuntimeError is raised if it is the ambient backend, has started, and has fewer.
 
     >>> import arrayport as ap
     >>> with virtual_devices(8):

@@ -13,6 +13,7 @@ from arrayport.core.primitive import Primitive
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.lax.elementwise import NUMERIC, takes
 from arrayport.ops import elementwise, pooling, reductions, structure
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import home_of, lift, settle
 from arrayport.ops.slices import slice_in_dim
 from arrayport.transforms.batching import vmap
@@ -63,8 +64,7 @@ def reduce(
     >>> lax.reduce(lax.iota("int32", 4), 0, lax.add, (0,))
     Array(6, dtype=int32)
     """
-    if out_sharding is not None:
-        raise NotImplementedError("reduce takes no out_sharding: constrain what it gives")
+    no_sharding(out_sharding, "reduce")
     xs, starts, tree = _together(operands, init_values)
     axes = [structure.axis_of(a, len(xs[0].shape), "dimensions") for a in dimensions]
     if not axes:

@@ -10,6 +10,7 @@ from arrayport.core.array import Array
 from arrayport.ops import products
 from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import logical_and, select
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.products import dot_general, free_axes
 from arrayport.ops.promotion import home_of, lift, lift_all, promote_dtypes
 from arrayport.ops.reductions import cumsum
@@ -111,8 +112,11 @@ def ragged_dot_general(
     answer then has groups in front), or a batch axis. Sizes are (g,), or have an axis for each
     batch axis and each axis before the ragged one. Source: ``jax.lax.ragged_dot_general``.
     """
-    if group_offset is not None or out_sharding is not None:
-        raise NotImplementedError("group_offset and out_sharding are not there: leave them out")
+    no_sharding(out_sharding, "ragged_dot_general")
+    if group_offset is not None:
+        raise NotImplementedError(
+            "ragged_dot_general takes no group_offset: leave it out, and give the groups it leaves"
+        )
     numbers = RaggedDotDimensionNumbers(*ragged_dot_dimension_numbers)
     if (
         len(tuple(numbers.lhs_ragged_dimensions)) != 1

@@ -12,7 +12,7 @@ from arrayport.core.array import Array, Tracer, aval_of, home
 from arrayport.core.backend import Backend, Device
 from arrayport.core.errors import BackendMismatchError, BackendNotFoundError, user_line
 from arrayport.core.guards import explicit, transfer
-from arrayport.core.meshes import mesh_or_in_use
+from arrayport.core.meshes import AbstractMesh, mesh_or_in_use
 from arrayport.core.shardings import (
     NamedSharding,
     PartitionSpec,
@@ -58,6 +58,16 @@ def devices(backend: str | None = None) -> list[Device]:
     if not chosen:
         raise BackendNotFoundError(f"no device of {backend!r}: there are {_listed(found)}")
     return chosen
+
+
+def more_devices(backend: Backend | None = None) -> str:
+    """How to have more devices on a backend, the ambient one if none is given, for messages."""
+    if (backend or backends.ambient()).native is None:
+        return "raise their number (arrayport.virtual_devices, ARRAYPORT_NUM_CPU_DEVICES)"
+    return (
+        "set the environment variable ARRAYPORT_NUM_CPU_DEVICES, or call arrayport.config.update("
+        '"num_cpu_devices", ...), before the first use of JAX'
+    )
 
 
 def all_devices() -> list[Device]:
@@ -152,6 +162,10 @@ def sharded(x: Any, sharding: Sharding, what: str = "x of device_put") -> Array:
     """An array divided over the devices of a sharding; a traced one is only checked."""
     if isinstance(sharding, SingleDeviceSharding):
         return _moved(x, *resolve(sharding.device))
+    if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+        x = lift(x, None, "x")  # of a mesh without devices there is no more to say
+        sharding.checked(x.shape, what)
+        return x
     home_of = {device.backend for device in sharding.device_list}
     if len(home_of) != 1:
         raise BackendMismatchError(
@@ -244,6 +258,15 @@ def _got(x: Any) -> Any:
         return x.__array__()
     found = backends.by_type(type(x)) if not isinstance(x, np.ndarray) else None
     return x if found is None else found.to_numpy(x)
+
+
+def no_sharding(out_sharding: Any, name: str) -> None:
+    """Refuse `out_sharding`: it says how types of arrays are divided, which only JAX has."""
+    if out_sharding is not None:
+        raise NotImplementedError(
+            f"{name} takes no out_sharding: leave it out, and divide what it gives by device_put "
+            "or lax.with_sharding_constraint"
+        )
 
 
 def copy_to_host_async(x: Any) -> Any:

@@ -16,6 +16,7 @@ from arrayport.ops.indexing import (
     scatter_min,
     scatter_mul,
 )
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.pooling import IDENTITIES
 from arrayport.ops.promotion import home_of, lift
 from arrayport.ops.reductions import reduce_max
@@ -36,8 +37,7 @@ def _segments(
     name = write.__name__.replace("scatter", "segment")
     home = home_of(data, segment_ids)
     x, ids = lift(data, home, "data"), lift(segment_ids, home, "segment_ids")
-    if out_sharding is not None:
-        raise NotImplementedError(f"{name} takes no out_sharding: constrain what it gives")
+    no_sharding(out_sharding, name)
     if not x.shape or ids.shape != x.shape[:1]:
         raise ValueError(
             f"{name} needs an id for each row of data of shape {x.shape}, not ids of {ids.shape}"

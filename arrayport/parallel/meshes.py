@@ -11,7 +11,7 @@ import numpy as np
 
 from arrayport.core.backend import Device
 from arrayport.core.meshes import AbstractMesh, AxisType, Mesh, mesh_in_use
-from arrayport.ops.placement import adopted
+from arrayport.ops.placement import adopted, more_devices
 from arrayport.ops.placement import devices as all_devices
 
 
@@ -71,8 +71,7 @@ def make_mesh(
     if need > len(given):
         raise ValueError(
             f"make_mesh needs {need} devices for axis_sizes={tuple(axis_sizes)} and has "
-            f"{len(given)}: make the mesh smaller, or raise their number "
-            "(arrayport.virtual_devices, ARRAYPORT_NUM_CPU_DEVICES)"
+            f"{len(given)}: make the mesh smaller, or {more_devices()}"
         )
     return Mesh(_grid(given[:need], axis_sizes), axis_names, axis_types)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial, update_wrapper, wraps
 from math import prod
 from typing import Any
 
@@ -18,11 +18,17 @@ from arrayport.core.backend import Device, use_backend
 from arrayport.core.contexts import within
 from arrayport.core.meshes import Mesh
 from arrayport.core.shardings import NamedSharding, PartitionSpec
-from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
+from arrayport.core.tree import (
+    broadcast_prefix,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_unflatten,
+)
 from arrayport.ops.placement import devices as devices_of
-from arrayport.ops.placement import placed
-from arrayport.transforms.batching import argument, vmap
-from arrayport.transforms.engines import by_engine
+from arrayport.ops.placement import more_devices, placed
+from arrayport.transforms.batching import argument, batched, checked_axes
+from arrayport.transforms.engines import by_engine, route
 
 # The extents of the pmaps around the code that runs, which share the devices out.
 _among: ContextVar[tuple[int, ...]] = ContextVar("mapped_among", default=())
@@ -43,11 +49,12 @@ def pmap(
 ) -> Callable[..., Any]:
     """Compile a function for several devices, which run it on slices of the arguments, together.
 
-    `in_axes`, `out_axes`: as in `vmap`; `axis_name` names the mapped axis for collectives
-    (`lax.psum` …). There is a device for every index along that axis: the first ones of all, or
-    `devices`. `static_broadcasted_argnums`, `donate_argnums`: as in `jit`. Raises ValueError where
-    the mapped axis is longer than there are devices; `arrayport.virtual_devices` makes more.
-    Source: `jax.pmap`.
+    `in_axes`, `out_axes`: as in `vmap`, but for an `out_axes` of None, which gives what the first
+    device has; `axis_name` names the mapped axis for collectives (`lax.psum` …). There is a device
+    for every index along that axis: the first ones of all, or `devices`.
+    `static_broadcasted_argnums`, `donate_argnums`: as in `jit`, and so is `.lower(...)`. Raises
+    ValueError where the mapped axis is longer than there are devices; `arrayport.virtual_devices`
+    makes more. Source: `jax.pmap`.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> from arrayport import lax
@@ -55,51 +62,114 @@ def pmap(
     ...     pmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(anp.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    static = numbers_of(static_broadcasted_argnums)
     options = {
-        "in_axes": in_axes,
+        "in_axes": checked_axes(in_axes, "pmap"),
         "out_axes": out_axes,
-        "static_broadcasted_argnums": static,
+        "static_broadcasted_argnums": numbers_of(static_broadcasted_argnums),
         "devices": devices,
         "backend": backend,
         "axis_size": axis_size,
         "donate_argnums": numbers_of(donate_argnums),
     }
+    return Mapped(fun, axis_name, options)
 
-    def whole(*args: Any, **kwargs: Any) -> Any:
-        fixed = {n % len(args) for n in static}
-        others = [i for i in range(len(args)) if i not in fixed]
-        axes = _others(in_axes, fixed, len(args))
-        mapped = vmap(of_chosen(fun, others, args), axes, out_axes, axis_name, axis_size)
-        return mapped(*[args[i] for i in others], **kwargs)
 
-    compiled = jit(whole, static_argnums=static, donate_argnums=options["donate_argnums"])
+class Mapped:
+    """A function as `pmap` gives it: call it, or look at it by `lower`."""
 
-    def own(*args: Any, **kwargs: Any) -> Any:
-        out = compiled(*args, **kwargs)
-        return _placed(out, out_axes, _chosen(devices, backend)[: _among.get()[-1]], axis_name)
+    __name__: str
 
-    run = by_engine(own, "pmap", fun, axis_name=axis_name, **options)
+    def __init__(
+        self, fun: Callable[..., Any], axis_name: Hashable | None, options: dict[str, Any]
+    ) -> None:
+        update_wrapper(self, fun)
+        self.__name__ = getattr(fun, "__name__", "pmap")
+        self.fun = fun
+        self.axis_name = axis_name
+        self.options = options
+        self.static = options["static_broadcasted_argnums"]
+        self.compiled = jit(
+            _whole(fun, axis_name, **options),
+            static_argnums=self.static,
+            donate_argnums=options["donate_argnums"],
+        )
+        self._run = by_engine(self._own, "pmap", fun, axis_name=axis_name, **options)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if any(not -len(args) <= n < len(args) for n in static):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with self._among(args, kwargs):
+            return self._run(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<pmapped {self.fun!r}>"
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """Trace and lower for arguments, or for their types, as `jit(f).lower` does."""
+        with self._among(args, kwargs):
+            _, engine = route(tree_leaves((args, kwargs)))
+            if engine is not None:
+                native = engine.pmap(self.fun, axis_name=self.axis_name, **self.options)
+                return native.lower(*args, **kwargs)
+            return self.compiled.lower(*args, **kwargs)
+
+    def _own(self, *args: Any, **kwargs: Any) -> Any:
+        """What is called on our own engine."""
+        out = self.compiled(*args, **kwargs)
+        devices = _chosen(self.options["devices"], self.options["backend"])
+        line = devices[: _among.get()[-1]]
+        return _placed(out, self.options["out_axes"], line, self.axis_name)
+
+    @contextmanager
+    def _among(self, args: Any, kwargs: Any) -> Iterator[None]:
+        """Within it the devices are shared out for a call with these arguments."""
+        if any(not -len(args) <= n < len(args) for n in self.static):
             raise ValueError(
-                f"pmap has static_broadcasted_argnums={static}, but the function was called with "
-                f"{len(args)} positional arguments: give static ones by position"
+                f"pmap has static_broadcasted_argnums={self.static}, but the function was called "
+                f"with {len(args)} positional arguments: give static ones by position"
             )
-        fixed = {n % len(args) for n in static}
-        axes = _others(in_axes, fixed, len(args))
-        size = _size(_others(args, fixed, len(args)), kwargs, axes, axis_size)
+        devices, backend = self.options["devices"], self.options["backend"]
+        fixed = {n % len(args) for n in self.static}
+        axes = _others(self.options["in_axes"], fixed, len(args))
+        size = _size(_others(args, fixed, len(args)), kwargs, axes, self.options["axis_size"])
         given = _chosen(devices, backend)
         _enough(size, len(given), devices is not None)
         home = use_backend(given[0].backend) if devices or backend else nullcontext()
         with within(_among, (*_among.get(), size)), home:
-            return run(*args, **kwargs)
+            yield
 
-    call.__wrapped__ = fun  # type: ignore[attr-defined]
-    call.__name__ = getattr(fun, "__name__", "pmap")
-    call.__doc__ = getattr(fun, "__doc__", None)
-    return call
+
+def _whole(
+    fun: Callable[..., Any],
+    axis_name: Hashable | None,
+    in_axes: Any,
+    out_axes: Any,
+    static_broadcasted_argnums: Sequence[int],
+    axis_size: int | None,
+    **_options: Any,
+) -> Callable[..., Any]:
+    """Make the function of whole arrays that is compiled."""
+    full = tree_map(lambda a: 0 if a is None else a, out_axes, is_leaf=_is_none)
+
+    @wraps(fun)
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        fixed = {n % len(args) for n in static_broadcasted_argnums}
+        others = [i for i in range(len(args)) if i not in fixed]
+        axes = _others(in_axes, fixed, len(args))
+        one = of_chosen(fun, others, args)
+        mapped = batched(one, axes, full, axis_name, axis_size, what="pmap")
+        out = mapped(*[args[i] for i in others], **kwargs)
+        leaves, tree = tree_flatten(out)
+        own = _each(out_axes, out, len(leaves), "out_axes of pmap")
+        firsts = [x[0] if axis is None else x for x, axis in zip(leaves, own, strict=True)]
+        return tree_unflatten(tree, firsts)
+
+    return whole
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
 
 
 def _chosen(devices: Sequence[Device] | None, backend: str | None) -> list[Device]:
@@ -116,12 +186,12 @@ def _others(values: Any, fixed: Any, count: int) -> Any:
 def _size(args: Any, kwargs: Any, in_axes: Any, size: int | None) -> int:
     """The extent of the mapped axis; vmap raises where others differ."""
     leaves = tree_leaves(args)
-    axes = _each(in_axes, args, len(leaves), "in_axes")
+    axes = _each(in_axes, args, len(leaves), "in_axes of pmap")
     if kwargs:
         leaves += (named := tree_leaves(kwargs))
         axes += [0] * len(named)
     for i, (x, axis) in enumerate(zip(leaves, axes, strict=True)):
-        shape = x.shape if isinstance(x, Array) else np.shape(x)
+        shape = x.shape if hasattr(x, "shape") else np.shape(x)
         if axis is None:
             continue
         if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
@@ -163,8 +233,7 @@ def _enough(size: int, present: int, chosen: bool) -> None:
         nested = f", within pmaps over {around}," if around > 1 else ""
         raise ValueError(
             f"pmap has a mapped axis of {size}{nested} and {present} devices: it needs one for "
-            "each index, so map a shorter axis (vmap the rest), or raise their number "
-            "(arrayport.virtual_devices, ARRAYPORT_NUM_CPU_DEVICES)"
+            f"each index, so map a shorter axis (vmap the rest), or {more_devices()}"
         )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from functools import partial, wraps
 from math import prod
 from typing import Any
 
 from arrayport.core import backend as backends
 from arrayport.core.array import Array, Tracer, aval_of
+from arrayport.core.contexts import within
 from arrayport.core.errors import BackendMismatchError
-from arrayport.core.meshes import AbstractMesh, Mesh, mesh_or_in_use
+from arrayport.core.meshes import AbstractMesh, AxisType, Mesh, mesh_in_use, mesh_or_in_use
 from arrayport.core.quiet import quiet
 from arrayport.core.shardings import NamedSharding, PartitionSpec, check_spec
 from arrayport.core.trace import backend_of, finish
@@ -47,10 +48,12 @@ def shard_map(
 
     `in_specs`, `out_specs`: pytree prefixes, of PartitionSpecs, of the positional arguments and of
     the results: a dimension is cut into parts along the axes that its entry names, and each place
-    gets, or gives, its own. `in_specs` left out are those of the arguments' shardings. Within, the
-    axes of the mesh are named for collectives (`lax.psum` …); `axis_names` limits that, and the
-    cutting, to some. `mesh` left out is the one in use. `check_vma`: require that a result is equal
-    along the axes that its spec does not name, as sums over them are; otherwise the first counts.
+    gets, or gives, its own. In `in_specs` None is `P()`; left out, they are those of the arguments'
+    shardings. Within, the axes of the mesh are named for collectives (`lax.psum` …); `axis_names`
+    limits that, and the cutting, to some. `mesh` left out is the one in use; within, that is the
+    mesh without its devices, with the axes that are cut as Manual. `check_vma`: require
+    that a result is equal along the axes that its spec does not name, as sums over them are;
+    otherwise the first counts.
 
     Raises ValueError for specs that name unknown axes, are longer than a rank, or do not divide.
     Source: `jax.shard_map`.
@@ -64,7 +67,7 @@ def shard_map(
     """
     mesh = adopted(mesh)
     if in_specs is not Infer:
-        in_specs = tree_map(adopted, in_specs)
+        in_specs = tree_map(_spec, in_specs, is_leaf=_is_none)
     options = {
         "out_specs": tree_map(adopted, out_specs),
         "in_specs": in_specs,
@@ -78,9 +81,10 @@ def shard_map(
     def mapped(*args: Any) -> Any:
         found = mesh_or_in_use(mesh, "shard_map")
         if found not in made:
-            plan = _Plan(f, found, **options)
+            body = _within(found, options["axis_names"], f)
+            plan = _Plan(body, found, **options)
             known = options | {"mesh": found, "in_specs": None if in_specs is Infer else in_specs}
-            made[found] = by_engine(quiet(plan), "shard_map", f, **known)
+            made[found] = by_engine(quiet(plan), "shard_map", body, **known)
         token = backends.enter(found_backend) if (found_backend := _home(found)) else None
         try:
             return made[found](*args)
@@ -91,6 +95,32 @@ def shard_map(
     mapped.__name__ = getattr(f, "__name__", "shard_map")
     mapped.__doc__ = getattr(f, "__doc__", None)
     return mapped
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def _spec(given: Any) -> Any:
+    return PartitionSpec() if given is None else adopted(given)
+
+
+def _within(
+    mesh: Mesh | AbstractMesh, axis_names: frozenset[Hashable], f: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Call a function with the mesh in use that a place sees: no devices, its own axes Manual."""
+    types = [
+        AxisType.Manual if not axis_names or name in axis_names else kind
+        for name, kind in zip(mesh.axis_names, mesh.axis_types, strict=True)
+    ]
+    seen = AbstractMesh(mesh.axis_sizes, mesh.axis_names, types)
+
+    @wraps(f)
+    def call(*args: Any) -> Any:
+        with within(mesh_in_use, seen):
+            return f(*args)
+
+    return call
 
 
 def _home(mesh: Mesh | AbstractMesh) -> backends.Backend | None:

@@ -62,11 +62,3 @@ def parameters(
     found = [bound(v, dtype, key) for v in values]
     size = fitting(shape, name, *[v.shape for v in found])
     return size, [broadcast_to(v, size) if v.shape != size else v for v in found]
-
-
-def no_sharding(out_sharding: Any, name: str) -> None:
-    """Refuse to place draws on several devices."""
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"{name} does not take out_sharding yet: place its draws by device_put"
-        )

@@ -17,6 +17,7 @@ from arrayport.numpy.questions import isinf, isnan
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import abs as magnitude
 from arrayport.ops.elementwise import ceil, clamp, floor, log, log1p, select, sqrt
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.reductions import cumsum, reduce_or
 from arrayport.ops.special import lgamma
@@ -27,7 +28,6 @@ from arrayport.random.arguments import (
     fitting,
     floating,
     integral,
-    no_sharding,
     parameters,
 )
 from arrayport.random.keys import one_key

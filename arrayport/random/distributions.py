@@ -11,9 +11,10 @@ from arrayport.numpy.arguments import shape_of
 from arrayport.ops.bits import clz
 from arrayport.ops.elementwise import abs as magnitude
 from arrayport.ops.elementwise import exp, exp2, log, log1p, power, select, sign, sqrt, tan
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.slices import static_slice
 from arrayport.ops.structure import Shape, convert, full_like
-from arrayport.random.arguments import bound, floating, no_sharding, parameters
+from arrayport.random.arguments import bound, floating, parameters
 from arrayport.random.keys import one_key
 from arrayport.random.uniforms import bits, uniform
 

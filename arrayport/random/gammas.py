@@ -15,10 +15,11 @@ from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import abs as magnitude
 from arrayport.ops.elementwise import exp, log, maximum, power, select, sqrt
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.reductions import reduce_max
 from arrayport.ops.special import random_gamma_grad
 from arrayport.ops.structure import Shape, broadcast_to, full_like, reduce_sum, reshape
-from arrayport.random.arguments import DType, bound, fitting, floating, no_sharding, parameters
+from arrayport.random.arguments import DType, bound, fitting, floating, parameters
 from arrayport.random.distributions import exponential
 from arrayport.random.keys import one_key
 from arrayport.random.normals import normal

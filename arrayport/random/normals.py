@@ -14,10 +14,11 @@ from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import clamp, exp, nextafter, select, sign, stop_gradient
 from arrayport.ops.elementwise import complex as complex_
 from arrayport.ops.elementwise import sqrt as root_of
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import common_shape, lift, promote_inexact, scalar
 from arrayport.ops.special import erf
 from arrayport.ops.structure import broadcast_to
-from arrayport.random.arguments import bound, fitting, floating, no_sharding, parameters
+from arrayport.random.arguments import bound, fitting, floating, parameters
 from arrayport.random.keys import one_key
 from arrayport.random.uniforms import rademacher, uniform
 

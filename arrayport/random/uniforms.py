@@ -13,10 +13,11 @@ from arrayport.core.trace import backend_of
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import clamp, maximum, rem, select
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import lift, scalar
 from arrayport.ops.slices import static_slice
 from arrayport.ops.structure import broadcast_to, convert
-from arrayport.random.arguments import DType, bound, fitting, floating, no_sharding
+from arrayport.random.arguments import DType, bound, fitting, floating
 from arrayport.random.keys import one_key
 
 __all__ = ["bernoulli", "bits", "rademacher", "randint", "uniform"]

@@ -55,6 +55,8 @@ class Extent(int):
 class BatchTrace(Trace):
     """Applies every operation to the whole batch, by the primitives' batch rules."""
 
+    what = "vmap"  # whose trace it is, for messages
+
     def __init__(self, size: int) -> None:
         super().__init__()
         self.size = size
@@ -92,14 +94,14 @@ class BatchTrace(Trace):
                 return reduce_sum(convert(value, _of_sum(value.dtype), value.weak), (dim,))
             if dim is not None:
                 raise ValueError(
-                    f"vmap has out_axes=None for the output{path} of {aval_of(x)}, but it depends "
-                    "on a mapped argument"
+                    f"{self.what} has out_axes=None for the output{path} of {aval_of(x)}, but it "
+                    "depends on a mapped argument"
                 )
             return value
         rank = len(value.shape) + (dim is None)
         if not -rank <= axis < rank:
             raise ValueError(
-                f"vmap has out_axes={axis} for the output{path}, which with the mapped axis has "
+                f"{self.what} has out_axes={axis} for the output{path}, which with the mapped axis has "
                 f"{rank} axes"
             )
         axis %= rank
@@ -175,13 +177,43 @@ def vmap(
     >>> ap.vmap(lambda a: a.sum())(anp.ones((2, 3)))
     Array([3., 3.], dtype=float32)
     """
+    in_axes = checked_axes(in_axes)
+    own = batched(fun, in_axes, out_axes, axis_name, axis_size, sum_match)
+    return by_engine(
+        own,
+        "vmap",
+        fun,
+        in_axes=in_axes,
+        out_axes=out_axes,
+        axis_name=axis_name,
+        axis_size=axis_size,
+        spmd_axis_name=spmd_axis_name,
+        **({"sum_match": True} if sum_match else {}),  # which JAX before 0.12 does not know
+    )
+
+
+def checked_axes(in_axes: Any, what: str = "vmap") -> Any:
+    """Give `in_axes` with a tuple for a list; raise TypeError for what they cannot be."""
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     if not (in_axes is None or isinstance(in_axes, int | tuple)):
         raise TypeError(
-            "vmap needs in_axes to be an int, None or a tuple of them, not "
+            f"{what} needs in_axes to be an int, None or a tuple of them, not "
             f"{type(in_axes).__name__}"
         )
+    return in_axes
+
+
+def batched(
+    fun: Callable[..., Any],
+    in_axes: Any,
+    out_axes: Any,
+    axis_name: Any,
+    axis_size: int | None,
+    sum_match: bool = False,
+    what: str = "vmap",
+) -> Callable[..., Any]:
+    """Map a function on our own engine; `what` does so, for messages."""
 
     @quiet
     def own(*args: Any, **kwargs: Any) -> Any:
@@ -197,7 +229,8 @@ def vmap(
             trace = BatchTrace(args[0].shape[0])
             out = fun(BatchTracer(trace, args[0], 0))
         else:
-            trace, mapped, named = _mapped(args, kwargs, in_axes, axis_size, axis_name)
+            trace, mapped, named = _mapped(args, kwargs, in_axes, axis_size, axis_name, what)
+            trace.what = what
             with trace.named():
                 out = fun(*mapped, **named)
         if isinstance(out, Array) and isinstance(out_axes, int | None):
@@ -215,17 +248,7 @@ def vmap(
         finish(trace)
         return tree_unflatten(tree, values)
 
-    return by_engine(
-        own,
-        "vmap",
-        fun,
-        in_axes=in_axes,
-        out_axes=out_axes,
-        axis_name=axis_name,
-        axis_size=axis_size,
-        spmd_axis_name=spmd_axis_name,
-        **({"sum_match": True} if sum_match else {}),  # which JAX before 0.12 does not know
-    )
+    return own
 
 
 def _is_none(x: Any) -> bool:
@@ -239,11 +262,11 @@ def argument(args: Any, kwargs: Any, i: int) -> str:
 
 
 def _mapped(
-    args: Any, kwargs: Any, in_axes: Any, size: int | None, name: Hashable
+    args: Any, kwargs: Any, in_axes: Any, size: int | None, name: Hashable, what: str
 ) -> tuple[BatchTrace, Any, Any]:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise ValueError(
-            f"vmap has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry "
+            f"{what} has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry "
             "an argument"
         )
     leaves, tree = tree_flatten((args, kwargs))
@@ -261,7 +284,7 @@ def _mapped(
         rank = len(x.shape)
         if not isinstance(axis, int) or not -rank <= axis < rank:
             raise ValueError(
-                f"vmap cannot map axis {axis} (in_axes) of {argument(args, kwargs, i)}, which has "
+                f"{what} cannot map axis {axis} (in_axes) of {argument(args, kwargs, i)}, which has "
                 f"shape {x.shape}"
             )
         dims.append(axis % rank)
@@ -269,12 +292,12 @@ def _mapped(
             size = x.shape[axis]
         elif x.shape[axis] != size:
             raise ValueError(
-                f"vmap got mapped axes of unequal sizes: {argument(args, kwargs, i)} has "
+                f"{what} got mapped axes of unequal sizes: {argument(args, kwargs, i)} has "
                 f"{x.shape[axis]} where others have {size}"
             )
     if size is None:
         raise ValueError(
-            "vmap needs at least one mapped argument: every entry of in_axes is None (or give "
+            f"{what} needs at least one mapped argument: every entry of in_axes is None (or give "
             "axis_size)"
         )
     trace = batch_trace(size if name is None else Extent(size, name))

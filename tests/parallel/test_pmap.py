@@ -19,6 +19,10 @@ def squares(x):
     return lax.psum(x**2, "i") * x
 
 
+def scale(x, factor):
+    return x * factor
+
+
 def test_values_and_axes():
     f = ap.pmap(lambda x, y: (x + y["a"], y["a"]), in_axes=(1, None), out_axes=(1, None))
     a = np.arange(24, dtype=np.float32).reshape(3, 8)
@@ -89,6 +93,19 @@ def test_nested(backend):
         both(anp.ones((3, 4)))
 
 
+def test_ahead_of_time():
+    lowered = ap.pmap(lambda x, n: x * n, static_broadcasted_argnums=1).lower(anp.asarray(X), 3)
+    assert "mul" in lowered.as_text()
+    assert lowered.out_info.shape == (8,)
+    np.testing.assert_allclose(np.asarray(lowered.compile()(anp.asarray(X))), 3 * X)
+
+
+def test_without_an_axis_the_first_counts():
+    found = ap.pmap(lambda x: {"x": 2 * x, "y": x}, out_axes={"x": None, "y": 0})(anp.asarray(X))
+    assert float(found["x"]) == 2 * X[0]
+    np.testing.assert_array_equal(np.asarray(found["y"]), X)
+
+
 def test_traced_once():
     traces = []
 
@@ -104,7 +121,9 @@ def test_traced_once():
 
 def test_what_it_refuses():
     x = anp.asarray(X)
-    with pytest.raises(ValueError, match=r"mapped axis of 9 and 8 devices.*virtual_devices"):
+    with pytest.raises(
+        ValueError, match=r"mapped axis of 9 and 8 devices.*ARRAYPORT_NUM_CPU_DEVICES"
+    ):
         ap.pmap(lambda a: a)(anp.ones(9))
     with pytest.raises(ValueError, match="given 2 devices for a mapped axis of 8"):
         ap.pmap(lambda a: a, devices=ap.devices()[:2])(x)
@@ -114,6 +133,12 @@ def test_what_it_refuses():
         ap.pmap(anp.add)(x, anp.ones(3))
     with pytest.raises(NameError, match="unbound axis name"):
         ap.pmap(lambda a: lax.psum(a, "j"), axis_name="i")(x)
+    with pytest.raises(ValueError, match="in_axes of pmap"):
+        ap.pmap(lambda a: a, in_axes=(0, 0))(x)
+    with pytest.raises(ValueError, match=r"(pmap has out_axes=5|axis 5 is out of bounds)"):
+        ap.pmap(lambda a: a, out_axes=5)(x)
+    with pytest.raises(ValueError, match=r"(of scale is of type list|function scale is non-hash)"):
+        ap.pmap(scale, static_broadcasted_argnums=1)(x, [1])
     with pytest.raises(ap.errors.TracerBoolConversionError):
         ap.pmap(lambda a: a if a > 0 else -a)(x)
 

@@ -178,6 +178,34 @@ def test_derivatives_around(mesh):
     np.testing.assert_allclose(np.asarray(mapped(a)), expected, rtol=1e-5)
 
 
+def test_none_among_the_specs_is_whole(mesh):
+    a, two = anp.asarray(A), anp.asarray(2.0)
+    f = partial(ap.shard_map, mesh=mesh, out_specs=P("x"))
+    for specs in ((P("x"), None), (P("x"), P())):
+        np.testing.assert_array_equal(np.asarray(f(anp.multiply, in_specs=specs)(a, two)), 2 * A)
+        np.testing.assert_array_equal(np.asarray(f(lambda v, _: v, in_specs=specs)(a, None)), A)
+    tree = f(lambda d: d["v"] * d["w"], in_specs=({"v": P("x"), "w": None},))({"v": a, "w": two})
+    np.testing.assert_array_equal(np.asarray(tree), 2 * A)
+    whole = ap.shard_map(lambda v: (v, None), mesh=mesh, in_specs=None, out_specs=(P(), None))(a)
+    np.testing.assert_array_equal(np.asarray(whole[0]), A)
+    assert whole[1] is None
+
+
+def test_the_mesh_in_use_within(mesh):
+    seen = []
+
+    def body(v):
+        seen.append(ap.get_abstract_mesh())
+        return lax.with_sharding_constraint(v, P("y"))
+
+    ap.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})(
+        anp.asarray(A)
+    )
+    assert seen[0].shape == mesh.shape
+    assert seen[0].axis_types == (AxisType.Manual, AxisType.Auto)
+    assert ap.get_abstract_mesh().empty
+
+
 def test_what_it_refuses(mesh):
     f = partial(ap.shard_map, lambda v: v, mesh=mesh)
     a = anp.asarray(A)

@@ -185,6 +185,21 @@ def test_counts(eight):
     assert [d.id for d in ap.devices(eight)][:8] == list(range(8))
 
 
+def test_too_late_for_jax():
+    jax = pytest.importorskip("jax", reason="it is JAX's count")
+    count = len(jax.devices("cpu")) + 1
+    with ap.use_backend("jax"):
+        with (
+            pytest.raises(RuntimeError, match="ARRAYPORT_NUM_CPU_DEVICES"),
+            ap.virtual_devices(count),
+        ):
+            pass
+        with pytest.raises(ValueError, match="before the first use of JAX"):
+            ap.make_mesh((count,), ("x",))
+    with ap.use_backend("numpy"), ap.virtual_devices(count):
+        assert ap.device_count() == count
+
+
 def test_virtual_devices():
     with ap.use_backend("numpy"):
         before = ap.device_count()

@@ -167,8 +167,23 @@ def test_pcast(backend):
         np.testing.assert_array_equal(np.asarray(same(x)), X)
         with pytest.raises(NotImplementedError, match="types that only JAX has"):
             over(lambda x, w: lax.pcast(w * x, "x", to="reduced"), P("x"))(x, w)
+    with pytest.raises(ValueError, match=r"to.*varying"):
+        over(lambda x, w: lax.pcast(w * x, "x", to="own"), P("x"))(x, w)
     with pytest.raises(ValueError, match=r"varying|varies along"):
         over(lambda x, w: lax.pcast(w * x, "x", to="varying"), P("x"))(x, w)
+
+
+def waiting(x, w):
+    """Descend until w, which is the same at all places, is small."""
+    return lax.while_loop(lambda w: w > 1, lambda w: w - ap.grad(cube)(w, x) / 512, w)
+
+
+def test_gradients_in_a_loop_of_unknown_length():
+    expected = W
+    while expected > 1:
+        expected = expected - 3 * expected**2 * SUM / 512
+    found = over(waiting, P())(anp.asarray(X), anp.asarray(W))
+    np.testing.assert_allclose(float(found), expected, rtol=1e-5)
 
 
 def test_what_is_refused(backend):
@@ -180,9 +195,6 @@ def test_what_is_refused(backend):
         total = lambda w: lax.cond(x[0] > 2, lambda: lax.psum((w * x).sum(), "x"), lambda: w)
         return ap.grad(total)(w)
 
-    def waiting(x, w):
-        return lax.while_loop(lambda w: w > 1, lambda w: w - ap.grad(cube)(w, x), w)
-
-    for f in (branching, waiting):
+    for f in (over(branching, P()), ap.jit(over(waiting, P()))):
         with pytest.raises(NotImplementedError, match="check_vma=False"):
-            over(f, P())(x, w)
+            f(x, w)

@@ -11,7 +11,8 @@ import jax
 from jax.extend import source_info_util
 
 from arrayport.core import config as options
-from arrayport.core.backend import register
+from arrayport.core.backend import ambient, register
+from arrayport.ops.placement import more_devices
 from arrayport_backends.jax import native, trees
 from arrayport_backends.jax.execution import JaxBackend
 
@@ -58,9 +59,23 @@ def check_again() -> None:
 for option in ("debug_nans", "debug_infs"):
     options.config.listen(option, check_again)
 
-if options.virtual_device_count() > 1:
-    with contextlib.suppress(RuntimeError):  # JAX has counted its devices already, once for all
-        flags.update("jax_num_cpu_devices", options.virtual_device_count())
+
+def count_devices() -> None:
+    """Let JAX start with as many devices of the host as the option says."""
+    asked = options.virtual_device_count()
+    try:
+        flags.update("jax_num_cpu_devices", asked if asked > 1 else UNSET)
+    except RuntimeError as e:  # it has counted its devices already, once for all
+        if asked > len(jax.devices("cpu")) and ambient() is backend:
+            raise RuntimeError(
+                f"num_cpu_devices={asked} comes too late for JAX, which has started with "
+                f"{len(jax.devices('cpu'))}: {more_devices(backend)}"
+            ) from e
+
+
+UNSET = -1  # as JAX has it
+with contextlib.suppress(RuntimeError):
+    options.config.listen("num_cpu_devices", count_devices)
 for way in ("host_to_device", "device_to_device", "device_to_host"):
     flag = f"jax_transfer_guard_{way}"
     options.config.follow(

@@ -13,7 +13,7 @@ from arrayport.core.meshes import AbstractMesh, Mesh
 from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import decode, encode
-from arrayport_backends.jax.transforms import Arguments, coded
+from arrayport_backends.jax.transforms import Arguments, Jitted, coded
 
 Function = Callable[..., Any]
 
@@ -25,7 +25,7 @@ def pmap(
     devices: Sequence[Device] | None,
     backend: str | None,  # noqa: ARG001 - the devices' own
     **options: Any,
-) -> Function:
+) -> Jitted:
     """Compile for several devices; the options are `jax.pmap`'s."""
     arguments = Arguments(fun, static_broadcasted_argnums)
     theirs = jax.pmap(
@@ -34,14 +34,7 @@ def pmap(
         devices=None if devices is None else [shardings.place(d) for d in devices],
         **options,
     )
-
-    @wraps(fun)
-    @translating
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = arguments.encode(args, kwargs)
-        return decode(theirs(*args, **kwargs))
-
-    return mapped
+    return Jitted(theirs, arguments)
 
 
 def shard_map(
