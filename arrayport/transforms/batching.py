@@ -101,8 +101,8 @@ class BatchTrace(Trace):
         rank = len(value.shape) + (dim is None)
         if not -rank <= axis < rank:
             raise ValueError(
-                f"{self.what} has out_axes={axis} for the output{path}, which with the mapped axis has "
-                f"{rank} axes"
+                f"{self.what} has out_axes={axis} for the output{path}, which with the mapped axis "
+                f"has {rank} axes"
             )
         axis %= rank
         if dim is not None:
@@ -266,8 +266,8 @@ def _mapped(
 ) -> tuple[BatchTrace, Any, Any]:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise ValueError(
-            f"{what} has {len(in_axes)} in_axes for {len(args)} positional arguments: give one entry "
-            "an argument"
+            f"{what} has {len(in_axes)} in_axes for {len(args)} positional arguments: give one "
+            "entry an argument"
         )
     leaves, tree = tree_flatten((args, kwargs))
     axes = broadcast_prefix(in_axes, args, is_leaf=_is_none, name="in_axes")
@@ -284,8 +284,8 @@ def _mapped(
         rank = len(x.shape)
         if not isinstance(axis, int) or not -rank <= axis < rank:
             raise ValueError(
-                f"{what} cannot map axis {axis} (in_axes) of {argument(args, kwargs, i)}, which has "
-                f"shape {x.shape}"
+                f"{what} cannot map axis {axis} (in_axes) of {argument(args, kwargs, i)}, which "
+                f"has shape {x.shape}"
             )
         dims.append(axis % rank)
         if size is None:
