@@ -34,14 +34,14 @@ BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype[Any]:  # noqa: ARG001
-    """Give the dtype that exists while 64-bit types are as they are.
+    """Give the dtype that exists while 64-bit types are as they are; None is float's.
 
     Raises TypeError for what is no dtype. Source: ``jax.dtypes.canonicalize_dtype``.
 
-    >>> canonicalize_dtype("float64")
-    dtype('float32')
+    >>> canonicalize_dtype("float64"), canonicalize_dtype(None)
+    (dtype('float32'), dtype('float32'))
     """
-    return dtypes.canonicalize(dtype)
+    return dtypes.canonicalize(float if dtype is None else dtype)
 
 
 def issubdtype(a: Any, b: Any) -> bool:

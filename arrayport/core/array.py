@@ -19,11 +19,20 @@ from arrayport.core.errors import (
     user_line,
 )
 from arrayport.core.guards import transfer
+from arrayport.core.meshes import AbstractMesh
 from arrayport.core.methods import Methods
-from arrayport.core.shardings import Shard, Sharding, SingleDeviceSharding
+from arrayport.core.shardings import (
+    NamedSharding,
+    PartitionSpec,
+    Shard,
+    Sharding,
+    SingleDeviceSharding,
+)
 
 if TYPE_CHECKING:
     from arrayport.core.trace import Trace
+
+NO_MESH = AbstractMesh((), ())
 
 
 class Aval(NamedTuple):
@@ -49,9 +58,9 @@ class Aval(NamedTuple):
         return self.weak
 
     @property
-    def sharding(self) -> None:
-        """None: types say nothing here of where arrays are."""
-        return None
+    def sharding(self) -> NamedSharding:
+        """A division along no axis of no mesh: types say nothing here of where arrays are."""
+        return NamedSharding(NO_MESH, PartitionSpec(*[None] * self.ndim))
 
     def __str__(self) -> str:
         shape = ",".join(map(str, self.shape))

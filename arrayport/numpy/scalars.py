@@ -215,23 +215,29 @@ def weak_result_type(*args: Any) -> tuple[np.dtype[Any], Any]:
 def _pair(x: Any) -> tuple[np.dtype[Any], Any]:
     if isinstance(x, Array):
         return x.dtype, x.weak
-    if x in {int, float, complex}:
+    if isinstance(x, type) and x in {int, float, complex}:
         return dtypes.canonicalize(x), True
     if type(x) in SCALARS:
         return dtypes.scalar_dtype(x)
-    # A type of NumPy's has an attribute of that name too, which is no dtype.
+    return dtypes.canonicalize(_dtype(x)), False
+
+
+def _dtype(x: Any) -> Any:
+    """The dtype of an array, or x itself: NumPy's types have such an attribute, which is none."""
     own = getattr(x, "dtype", None)
-    return dtypes.canonicalize(own if isinstance(own, np.dtype) else x), False
+    return own if isinstance(own, np.dtype) else x
 
 
 def issubdtype(arg1: Any, arg2: Any) -> Any:
-    """Say whether a dtype is another, or of an abstract type. Source: ``jax.numpy.issubdtype``.
+    """Say whether a dtype, or an array's, is another, or of an abstract type.
+
+    Source: ``jax.numpy.issubdtype``.
 
     >>> import arrayport.numpy as anp
     >>> anp.issubdtype(anp.bfloat16, anp.floating)
     True
     """
-    return dtypes.issubdtype(arg1, arg2)
+    return dtypes.issubdtype(_dtype(arg1), arg2)
 
 
 def iscomplexobj(x: Any) -> Any:

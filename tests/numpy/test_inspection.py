@@ -75,6 +75,17 @@ def test_dtypes_are_not_none():
     assert anp.result_type(anp.int8, True) == np.dtype("int8")
 
 
+def test_dtypes_of_arrays():
+    host, scalar = np.zeros(2, "int8"), np.float16(1)
+    assert anp.result_type(host) == anp.result_type(host, 1) == np.dtype("int8")
+    assert anp.result_type(host, scalar, anp.ones(2, "float16")) == np.dtype("float16")
+    assert ap.dtypes.result_type(host, 1.0, return_weak_type_flag=True) == (anp.float32, True)
+    assert anp.issubdtype(host, anp.integer)
+    assert not anp.issubdtype(anp.ones(2), anp.integer)
+    with pytest.raises(TypeError, match="not a supported dtype"):
+        anp.result_type([1.0])
+
+
 def test_diagonals_far_away():
     for k in (2**40, -(2**40)):
         np.testing.assert_array_equal(np.asarray(anp.eye(2, k=k)), np.zeros((2, 2)))
