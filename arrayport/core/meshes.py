@@ -77,6 +77,39 @@ class _Grid:
         """Whether there are no axes."""
         return not self.axis_names
 
+    def _axes_of(self, kind: AxisType) -> tuple[Hashable, ...]:
+        return tuple(n for n, t in zip(self.axis_names, self.axis_types, strict=True) if t is kind)
+
+    @property
+    def auto_axes(self) -> tuple[Hashable, ...]:
+        """Names of the axes of type Auto."""
+        return self._axes_of(AxisType.Auto)
+
+    @property
+    def explicit_axes(self) -> tuple[Hashable, ...]:
+        """Names of the axes of type Explicit."""
+        return self._axes_of(AxisType.Explicit)
+
+    @property
+    def manual_axes(self) -> tuple[Hashable, ...]:
+        """Names of the axes of type Manual."""
+        return self._axes_of(AxisType.Manual)
+
+    @property
+    def are_all_axes_auto(self) -> bool:
+        """Whether there are axes, all of type Auto."""
+        return {*self.axis_types} == {AxisType.Auto}
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        """Whether there are axes, all of type Explicit."""
+        return {*self.axis_types} == {AxisType.Explicit}
+
+    @property
+    def are_all_axes_manual(self) -> bool:
+        """Whether there are axes, all of type Manual."""
+        return {*self.axis_types} == {AxisType.Manual}
+
     def _text(self) -> str:
         if self.empty:
             return f"{type(self).__name__}()"
@@ -96,6 +129,9 @@ class AbstractMesh(_Grid):
 
     >>> AbstractMesh((4, 2), ("x", "y"))
     AbstractMesh('x': 4, 'y': 2, axis_types=(Auto, Auto))
+    >>> mixed = AbstractMesh((4, 2), ("x", "y"), (AxisType.Auto, AxisType.Explicit))
+    >>> mixed.explicit_axes, mixed.are_all_axes_explicit, AbstractMesh((), ()).are_all_axes_auto
+    (('y',), False, False)
     """
 
     __slots__ = ()

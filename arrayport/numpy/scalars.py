@@ -223,7 +223,7 @@ def _pair(x: Any) -> tuple[np.dtype[Any], Any]:
 
 
 def _dtype(x: Any) -> Any:
-    """The dtype of an array, or x itself: NumPy's types have such an attribute, which is none."""
+    """Give the dtype of an array, else x: NumPy's types have such an attribute, which is none."""
     own = getattr(x, "dtype", None)
     return own if isinstance(own, np.dtype) else x
 
