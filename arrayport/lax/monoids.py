@@ -206,8 +206,9 @@ def reduce_window_shape_tuple(
     return at.places(shape)
 
 
-def reduce_sum(operand: Any, axes: Sequence[int]) -> Array:
+def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``."""
+    no_sharding(out_sharding, "reduce_sum")
     x = takes(lift(operand, None, "operand"), NUMERIC, "reduce_sum")
     return structure.reduce_sum(x, [structure.axis_of(a, len(x.shape), "axes") for a in axes])
 

@@ -41,8 +41,10 @@ def dot(
     dimension_numbers: Any = None,
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Multiply vectors and matrices, or as `dot_general` does. Source: ``jax.lax.dot``."""
+    no_sharding(out_sharding, "dot")
     options = {"precision": precision, "preferred_element_type": preferred_element_type}
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, **options)

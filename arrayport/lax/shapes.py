@@ -13,6 +13,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.ops import creation, structure
 from arrayport.ops.creation import full
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import common_shape, from_host, lift
 from arrayport.ops.shapes import concatenate, expand_dims
 from arrayport.ops.slices import index_in_dim, slice_in_dim
@@ -54,13 +55,17 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Array:
     return structure.convert(x, dtypes.canonicalize(new_dtype), weak)
 
 
-def empty(shape: Sequence[int], dtype: Any) -> Array:
+def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Array:
     """Make an array whose values do not matter. Source: ``jax.lax.empty``."""
+    no_sharding(out_sharding, "empty")
     return full(tuple(shape), 0, dtype)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Array:
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
+) -> Array:
     """Put a number everywhere in the shape and dtype of x, unless others are given."""
+    no_sharding(sharding, "full_like")
     like = x if hasattr(x, "shape") and hasattr(x, "dtype") else lift(x)
     known = dtypes.canonicalize(like.dtype if dtype is None else dtype)
     made = creation.full(tuple(like.shape if shape is None else shape), fill_value, known)
@@ -70,14 +75,19 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
 # ---- shapes
 
 
-def broadcast(operand: Any, sizes: Sequence[int]) -> Array:
+def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """Repeat an array along new leading axes. Source: ``jax.lax.broadcast``."""
+    no_sharding(out_sharding, "broadcast")
     x = lift(operand, None, "operand")
     return structure.broadcast_to(x, (*sizes, *x.shape))
 
 
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+    operand: Any,
+    shape: Sequence[int],
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Stretch to a shape of which axis `broadcast_dimensions[i]` is the operand's axis i.
 
@@ -88,6 +98,7 @@ def broadcast_in_dim(
     Array([[0, 0],
            [1, 1]], dtype=int32)
     """
+    no_sharding(out_sharding, "broadcast_in_dim")
     x, dims = lift(operand, None, "operand"), tuple(broadcast_dimensions)
     if len(dims) != len(x.shape) or len(set(dims)) != len(dims):
         raise ValueError(
@@ -129,12 +140,17 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
 
 def reshape(
-    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None
+    operand: Any,
+    new_sizes: Sequence[int],
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Give another shape of the same size, `dimensions` permuting the axes first.
 
     Source: ``jax.lax.reshape``.
     """
+    no_sharding(out_sharding, "reshape")
     x = lift(operand, None, "operand")
     if dimensions is not None:
         x = structure.transpose(x, dimensions)

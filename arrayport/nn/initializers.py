@@ -13,6 +13,7 @@ from arrayport.core.names import absent
 from arrayport.numpy import creation
 from arrayport.numpy.arguments import axes_of, dtype_or
 from arrayport.numpy.shapes import moveaxis
+from arrayport.ops.placement import no_sharding
 
 Initializer = Callable[..., Array]
 
@@ -40,14 +41,16 @@ __all__ = [
 ]
 
 
-def zeros(key: Any, shape: Any, dtype: Any = None) -> Array:
+def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Give zeros. Source: ``jax.nn.initializers.zeros``."""
+    no_sharding(out_sharding, "zeros")
     del key
     return creation.zeros(shape, dtype)
 
 
-def ones(key: Any, shape: Any, dtype: Any = None) -> Array:
+def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Give ones. Source: ``jax.nn.initializers.ones``."""
+    no_sharding(out_sharding, "ones")
     del key
     return creation.ones(shape, dtype)
 

@@ -16,6 +16,7 @@ from arrayport.ops.elementwise import (
     rsqrt,
     square,
 )
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import inexact
 from arrayport.ops.structure import Shape, constant, convert, reshape
 from arrayport.scipy.exponentials import log_softmax, logsumexp, softmax
@@ -77,7 +78,9 @@ def _mean(x: Array, axes: Shape, where: Any) -> Array:
     return mean(x, axes, keepdims=True, where=where)
 
 
-def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Array:
+def one_hot(
+    x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1, out_sharding: Any = None
+) -> Array:
     """Put 1 at the place on a new axis that each integer names, 0 elsewhere.
 
     An integer out of range gives zeros. Source: ``jax.nn.one_hot``.
@@ -87,6 +90,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> A
     Array([[0., 1.],
            [1., 0.]], dtype=float32)
     """
+    no_sharding(out_sharding, "one_hot")
     x = arrayed(x, "x")
     known = dtype_or(dtype, dtypes.default_float())
     rank = len(x.shape) + 1

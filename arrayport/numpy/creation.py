@@ -23,7 +23,7 @@ from arrayport.numpy.arguments import (
 )
 from arrayport.ops import creation, shapes, structure
 from arrayport.ops.elementwise import equal, less_equal, select
-from arrayport.ops.placement import device_put, on_device, resolve
+from arrayport.ops.placement import device_put, no_sharding, on_device, resolve
 from arrayport.ops.promotion import (
     SCALARS,
     from_host,
@@ -71,7 +71,13 @@ PYTHON: dict[str, Callable[[Any], Any]] = {
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: str | None = None, *, copy: Any = None, device: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: Any = None,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Make an Array of an array of any library, a number, or nested sequences of these.
 
@@ -83,6 +89,7 @@ def asarray(
     >>> anp.asarray([1, 2.5])
     Array([1. , 2.5], dtype=float32)
     """
+    no_sharding(out_sharding, "asarray")
     if order not in {None, "C", "K"}:
         raise NotImplementedError(
             f"order={order!r}: an array here has no memory order: leave it out"
@@ -111,6 +118,7 @@ def array(
     ndmin: int = 0,
     *,
     device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Make an Array as `asarray` does, of at least `ndmin` axes. Source: ``jax.numpy.array``.
 
@@ -118,6 +126,7 @@ def array(
     >>> anp.array([1, 2], ndmin=2).shape
     (1, 2)
     """
+    no_sharding(out_sharding, "array")
     x = asarray(object, dtype, order, copy=copy or None, device=device)
     ndmin = whole(ndmin, "ndmin")
     return structure.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape)
@@ -217,34 +226,39 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 # ---- from a shape
 
 
-def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Make an array of zeros, float unless `dtype` says otherwise. Source: ``jax.numpy.zeros``.
 
     >>> import arrayport.numpy as anp
     >>> anp.zeros(2)
     Array([0., 0.], dtype=float32)
     """
+    no_sharding(out_sharding, "zeros")
     known = dtype_or(dtype, dtypes.default_float())
     return on_device(device, creation.full, shape_of(shape), 0, known)
 
 
-def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Make an array of ones, float unless `dtype` says otherwise. Source: ``jax.numpy.ones``.
 
     >>> import arrayport.numpy as anp
     >>> anp.ones((1, 2), dtype="int8")
     Array([[1, 1]], dtype=int8)
     """
+    no_sharding(out_sharding, "ones")
     known = dtype_or(dtype, dtypes.default_float())
     return on_device(device, creation.full, shape_of(shape), 1, known)
 
 
-def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Make an array whose values do not matter; they are zeros. Source: ``jax.numpy.empty``."""
+    no_sharding(out_sharding, "empty")
     return zeros(shape, dtype, device=device)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """Put a number, or an array that broadcasts, everywhere. Source: ``jax.numpy.full``.
 
     Raises OverflowError for a Python int that the dtype cannot hold.
@@ -253,11 +267,18 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     >>> anp.full((2,), 7, "int16")
     Array([7, 7], dtype=int16)
     """
+    no_sharding(out_sharding, "full")
     return on_device(device, creation.full, shape_of(shape), fill_value, dtype)
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Put a value everywhere in the shape, dtype and place of an array, unless others are given.
 
@@ -267,6 +288,7 @@ def full_like(
     >>> anp.full_like(anp.arange(2), 7.9)
     Array([7, 7], dtype=int32)
     """
+    no_sharding(out_sharding, "full_like")
     like = a if hasattr(a, "shape") and hasattr(a, "dtype") else asarray(a)
     known = dtype_or(dtype, dtypes.canonicalize(like.dtype))
     extent = tuple(like.shape) if shape is None else shape_of(shape)
@@ -285,13 +307,19 @@ def full_like(
     return made if device is None else device_put(made, device)
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def zeros_like(
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """Make zeros in the shape, dtype and place of an array. Source: ``jax.numpy.zeros_like``."""
+    no_sharding(out_sharding, "zeros_like")
     return full_like(a, 0, dtype, shape, device=device)
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def ones_like(
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """Make ones in the shape, dtype and place of an array. Source: ``jax.numpy.ones_like``."""
+    no_sharding(out_sharding, "ones_like")
     return full_like(a, 1, dtype, shape, device=device)
 
 

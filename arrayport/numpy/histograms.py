@@ -20,6 +20,7 @@ from arrayport.numpy.reductions import max, min, sum
 from arrayport.numpy.searching import searchsorted
 from arrayport.numpy.shapes import ravel
 from arrayport.ops.elementwise import equal, maximum, select
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.structure import convert, full_like, reshape
 
@@ -27,7 +28,12 @@ __all__ = ["bincount", "histogram", "histogram2d", "histogram_bin_edges", "histo
 
 
 def bincount(
-    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
+    x: Any,
+    weights: Any = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Count how often each of 0, 1, 2, ... is in a vector, or sum the weights there.
 
@@ -38,6 +44,7 @@ def bincount(
     >>> anp.bincount(anp.array([0, 2, 2]))
     Array([1, 0, 2], dtype=int32)
     """
+    no_sharding(out_sharding, "bincount")
     x = arrayed(x, "x")
     if len(x.shape) != 1 or dtypes.is_inexact(x.dtype):
         raise TypeError(f"bincount takes a vector of integers, not {x.dtype} of shape {x.shape}")
@@ -79,7 +86,12 @@ def _bin(edges: Array, x: Array) -> Array:
 
 
 def histogram(
-    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = None
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+    density: Any = None,
+    out_sharding: Any = None,
 ) -> tuple[Array, Array]:
     """Count the values, or sum their weights, in bins; the last one holds its upper edge.
 
@@ -90,6 +102,7 @@ def histogram(
     >>> anp.histogram(anp.array([0.0, 0.4, 1.0]), bins=2)[0]
     Array([2., 1.], dtype=float32)
     """
+    no_sharding(out_sharding, "histogram")
     edges = histogram_bin_edges(a, bins, range)
     x = ravel(a)
     known = dtypes.to_inexact(x.dtype)

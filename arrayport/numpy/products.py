@@ -13,6 +13,7 @@ from arrayport.numpy.arguments import arrayed, axis_of, no_out, strong
 from arrayport.numpy.joins import stack, unstack
 from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops.elementwise import conj
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.products import dot, dot_general, matmul, tensordot
 from arrayport.ops.promotion import promote_dtypes
 from arrayport.ops.shapes import expand_dims
@@ -158,6 +159,7 @@ def einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Sum products over the indices that a formula names: "ij,jk->ik".
 
@@ -170,6 +172,7 @@ def einsum(
     >>> anp.einsum("ij,j->i", anp.ones((2, 3)), anp.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
+    no_sharding(out_sharding, "einsum")
     no_out("einsum", out)
     formula, given = _formula(subscripts, operands)
     xs = promote_dtypes(given, "einsum")

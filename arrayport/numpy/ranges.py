@@ -22,7 +22,7 @@ from arrayport.numpy.arguments import (
 )
 from arrayport.ops import creation, shapes
 from arrayport.ops.elementwise import abs, cos, exp, floor, log, power, sign, sqrt, square
-from arrayport.ops.placement import device_put, on_device
+from arrayport.ops.placement import device_put, no_sharding, on_device
 from arrayport.ops.promotion import common_shape, from_host, inexact, promote_inexact
 from arrayport.ops.special import bessel_i0
 from arrayport.ops.structure import broadcast_in_dim, broadcast_to, convert, move_axis, reshape
@@ -53,7 +53,13 @@ def _number(x: Any, name: str) -> Any:
 
 
 def arange(
-    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Count from start (0 if only a stop is given) by steps of `step` up to, not including, stop.
 
@@ -64,6 +70,7 @@ def arange(
     >>> anp.arange(3), anp.arange(1, 2, 0.5)
     (Array([0, 1, 2], dtype=int32), Array([1. , 1.5], dtype=float32))
     """
+    no_sharding(out_sharding, "arange")
     if stop is None and step is None and type(start) is int:
         known = dtype_or(dtype, dtypes.default_int())
         if dtypes.is_integer(known):

@@ -25,6 +25,7 @@ from arrayport.numpy.creation import asarray
 from arrayport.ops import shapes as ops
 from arrayport.ops import structure
 from arrayport.ops.elementwise import less_equal, minimum, remainder
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import broadcast_together, common_shape, home_of, lift, scalar
 from arrayport.ops.reductions import cumsum
 from arrayport.ops.slices import slice_in_dim
@@ -83,7 +84,9 @@ def size(a: Any, axis: Any = None) -> int:
 # ---- reshape
 
 
-def reshape(a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
+def reshape(
+    a: Any, shape: Any, order: str = "C", *, copy: Any = None, out_sharding: Any = None
+) -> Array:
     """Give an array another shape of the same size; one extent may be -1.
 
     `order` "F" reads and writes with the first axis changing fastest. Raises TypeError where the
@@ -94,6 +97,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
     Array([[0, 1],
            [2, 3]], dtype=int32)
     """
+    no_sharding(out_sharding, "reshape")
     del copy
     x = a if isinstance(a, Array) else lift(a, None, "a")
     wanted = integers_of(shape, "shape")
@@ -116,13 +120,14 @@ def _completed(own: Shape, wanted: Shape) -> Shape:
     return tuple([(total // rest if rest else 0) if n == -1 else n for n in wanted])
 
 
-def ravel(a: Any, order: str = "C") -> Array:
+def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten an array. Source: ``jax.numpy.ravel``.
 
     >>> import arrayport.numpy as anp
     >>> anp.ravel(anp.ones((2, 2)))
     Array([1., 1., 1., 1.], dtype=float32)
     """
+    no_sharding(out_sharding, "ravel")
     return reshape(a, -1, "C" if order in {"A", "K"} else order)
 
 
@@ -265,7 +270,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 # ---- broadcast
 
 
-def broadcast_to(array: Any, shape: Any) -> Array:
+def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
     """Stretch an array to a shape by NumPy's rule. Source: ``jax.numpy.broadcast_to``.
 
     >>> import arrayport.numpy as anp
@@ -273,6 +278,7 @@ def broadcast_to(array: Any, shape: Any) -> Array:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
+    no_sharding(out_sharding, "broadcast_to")
     x, wanted = arrayed(array, "array"), shape_of(shape)
     if len(x.shape) > len(wanted) or common_shape(x.shape, wanted) != wanted:
         raise ValueError(f"an array of shape {x.shape} does not broadcast to {wanted}")
@@ -311,7 +317,12 @@ def tile(A: Any, reps: Any) -> Array:
 
 
 def repeat(
-    a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None
+    a: Any,
+    repeats: Any,
+    axis: Any = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Repeat elements of an axis, or of the flat array, each so often.
 
@@ -324,6 +335,7 @@ def repeat(
     >>> anp.repeat(anp.array([3, 4]), anp.array([1, 2]))
     Array([3, 4, 4], dtype=int32)
     """
+    no_sharding(out_sharding, "repeat")
     x = arrayed(a, "a")
     if axis is None:
         x, axis = ravel(x), 0

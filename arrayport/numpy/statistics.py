@@ -34,6 +34,7 @@ from arrayport.ops.elementwise import (
     sqrt,
 )
 from arrayport.ops.elementwise import complex as complex_of
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import inexact, promote_dtypes, promote_inexact
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import Shape, broadcast_to, convert, full_like, reshape, transpose
@@ -192,8 +193,10 @@ def percentile(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Find quantiles of q given in percent. Source: ``jax.numpy.percentile``."""
+    no_sharding(out_sharding, "percentile")
     _refuse("percentile", out, overwrite_input)
     return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=False)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Binary
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.products import preferred_dtype
 from arrayport.ops.promotion import promote_dtypes
@@ -325,6 +326,7 @@ def conv_general_dilated(
     batch_group_count: int = 1,
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Convolve lhs with the windows rhs (without reversing them, as neural networks do).
 
@@ -340,6 +342,7 @@ def conv_general_dilated(
     >>> lax.conv_general_dilated(x, w, (2, 2), "SAME", dimension_numbers=layout).shape
     (2, 3, 3, 4)
     """
+    no_sharding(out_sharding, "conv_general_dilated")
     x, y = promote_dtypes((lhs, rhs), "convolution")
     numbers = conv_dimension_numbers(x.shape, y.shape, dimension_numbers)
     space, window = ordered(x.shape, numbers.lhs_spec)[2:], ordered(y.shape, numbers.rhs_spec)[2:]

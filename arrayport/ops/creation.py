@@ -12,6 +12,7 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Primitive
 from arrayport.core.trace import EVAL, backend_of, current_stage
 from arrayport.ops.elementwise import equal
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import SCALARS, lift
 from arrayport.ops.structure import Shape, broadcast_to, convert, full_p
 
@@ -36,7 +37,9 @@ def iota(dtype: Any, size: int) -> Array:
     return broadcasted_iota(dtype, (size,), 0)
 
 
-def broadcasted_iota(dtype: Any, shape: Shape, dimension: int) -> Array:
+def broadcasted_iota(
+    dtype: Any, shape: Shape, dimension: int, *, out_sharding: Any = None
+) -> Array:
     """Count along one axis of a shape, alike along the others. Source: `jax.lax.broadcasted_iota`.
 
     Raises TypeError for bool and ValueError for an axis that the shape lacks.
@@ -46,6 +49,7 @@ def broadcasted_iota(dtype: Any, shape: Shape, dimension: int) -> Array:
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
     """
+    no_sharding(out_sharding, "broadcasted_iota")
     dtype = dtypes.canonicalize(dtype)
     if dtype == dtypes.bool_:
         raise TypeError("iota does not count in bool: use an integer dtype, for example int32")
@@ -62,7 +66,7 @@ def iota_like(x: Array, dtype: DType, dimension: int, shape: Shape | None = None
     return iota_p.bind(**params) if home is None else home.execute(iota_p, (), params)
 
 
-def full(shape: Shape, fill_value: Any, dtype: Any = None) -> Array:
+def full(shape: Shape, fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Array:
     """Put a number, or an array that broadcasts, everywhere. Source: `jax.lax.full`.
 
     Raises OverflowError for a Python int that the dtype cannot hold.
@@ -71,6 +75,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None) -> Array:
     >>> lax.full((2,), 7, "int16")
     Array([7, 7], dtype=int16)
     """
+    no_sharding(sharding, "full")
     shape = tuple(shape)
     if type(fill_value) not in SCALARS:
         x = lift(fill_value, None, "fill_value")

@@ -14,6 +14,7 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import UNCOMMON, Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.promotion import common_shape, promote_dtypes
 from arrayport.ops.structure import axis_of, convert, reshape, transpose
@@ -141,6 +142,8 @@ def dot_general(
     dimension_numbers: Any,
     precision: Any = None,
     preferred_element_type: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Sum products over any axes of two arrays.
 
@@ -154,6 +157,7 @@ def dot_general(
     >>> lax.dot_general(anp.ones((5, 2, 3)), anp.ones((5, 3)), (((2,), (1,)), ((0,), (0,)))).shape
     (5, 2)
     """
+    no_sharding(out_sharding, "dot_general")
     x, y = promote_dtypes((lhs, rhs), "dot_general")
     ((cx, cy), (bx, by)) = dimension_numbers
     cx, bx = _checked("lhs", x, cx, bx)
@@ -196,7 +200,14 @@ def preferred_dtype(dtype: DType, wanted: Any) -> DType | None:
     return None if found == dtype else found
 
 
-def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Array:
     """Multiply matrices, or stacks whose leading axes broadcast; a vector is a row or column.
 
     Shapes `(..., n, k)` and `(..., k, m)` give `(..., n, m)`. Raises ValueError for a scalar or
@@ -207,6 +218,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     >>> anp.matmul(anp.ones((2, 3)), anp.ones((3, 4))).shape
     (2, 4)
     """
+    no_sharding(out_sharding, "matmul")
     kernel = dot_general_p.numpy_kernel
     if type(a) is Array and type(b) is Array and kernel is not None and current_stage() is EVAL:
         x, y = a.raw, b.raw
@@ -252,7 +264,14 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     return reshape(out, (*lead, *tail_a[:-1], *tail_b[1:]))
 
 
-def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def dot(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Array:
     """Sum products over a's last axis and b's last but one (its only one, if b is a vector).
 
     A scalar multiplies. Raises TypeError where the extents differ. Source: ``jax.numpy.dot``.
@@ -261,6 +280,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     >>> float(anp.dot(anp.arange(3.0), anp.arange(3.0)))
     5.0
     """
+    no_sharding(out_sharding, "dot")
     x, y = promote_dtypes((a, b), "dot")
     m, n = len(x.shape), len(y.shape)
     contract = ((m - 1,), (max(n - 2, 0),)) if m and n else NO_AXES
@@ -268,7 +288,13 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 
 def tensordot(
-    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Sum products over a's last and b's first `axes` axes, or over pairs `(axes_a, axes_b)`.
 
@@ -279,6 +305,7 @@ def tensordot(
     >>> anp.tensordot(anp.ones((2, 3, 4)), anp.ones((4, 3, 5)), ((1, 2), (1, 0))).shape
     (2, 5)
     """
+    no_sharding(out_sharding, "tensordot")
     x, y = promote_dtypes((a, b), "tensordot")
     m, n = len(x.shape), len(y.shape)
     if isinstance(axes, Sequence) and not isinstance(axes, str):

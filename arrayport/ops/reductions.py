@@ -26,6 +26,7 @@ from arrayport.ops.elementwise import (
     neg,
     select,
 )
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import lift
 from arrayport.ops.shapes import concatenate, pad
 from arrayport.ops.slices import slice_in_dim
@@ -187,7 +188,9 @@ def _not_empty(prim: Unary, shape: Shape, axes: Shape) -> None:
         )
 
 
-def reduce_max(operand: Any, axes: Sequence[int] | None = None) -> Array:
+def reduce_max(
+    operand: Any, axes: Sequence[int] | None = None, *, out_sharding: Any = None
+) -> Array:
     """Take the largest element over axes, all if None. Source: `jax.lax.reduce_max`.
 
     NaN if one is NaN. Complex numbers compare by their real, then their imaginary parts. Ties
@@ -197,16 +200,20 @@ def reduce_max(operand: Any, axes: Sequence[int] | None = None) -> Array:
     >>> lax.reduce_max(lax.iota("int32", 3), (0,))
     Array(2, dtype=int32)
     """
+    no_sharding(out_sharding, "reduce_max")
     return _reduced(reduce_max_p, operand, axes, "biufc", empty=False)
 
 
-def reduce_min(operand: Any, axes: Sequence[int] | None = None) -> Array:
+def reduce_min(
+    operand: Any, axes: Sequence[int] | None = None, *, out_sharding: Any = None
+) -> Array:
     """Take the smallest element over axes, as `reduce_max` does. Source: `jax.lax.reduce_min`.
 
     >>> from arrayport import lax
     >>> lax.reduce_min(lax.iota("int32", 3), (0,))
     Array(0, dtype=int32)
     """
+    no_sharding(out_sharding, "reduce_min")
     return _reduced(reduce_min_p, operand, axes, "biufc", empty=False)
 
 

@@ -31,17 +31,26 @@ __all__ = [
 ]
 
 
-def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the exponential distribution of rate 1. Source: ``jax.random.exponential``."""
+    no_sharding(out_sharding, "exponential")
     return -log1p(-uniform(key, shape, floating(dtype, "exponential")))
 
 
-def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
+def gumbel(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Draw from the standard Gumbel distribution. Source: ``jax.random.gumbel``.
 
     `mode`: "low" (the default), or "high" or "highest", for a tail that is finer at twice the cost.
     Raises ValueError for another.
     """
+    no_sharding(out_sharding, "gumbel")
     found = floating(dtype, "gumbel")
     size = shape_of(shape)
     if mode in {None, "low"}:

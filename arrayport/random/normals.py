@@ -34,11 +34,12 @@ __all__ = [
 ]
 
 
-def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the standard normal distribution; complex parts have variance 1/2.
 
     Raises ValueError for a dtype that is neither float nor complex. Source: ``jax.random.normal``.
     """
+    no_sharding(out_sharding, "normal")
     key = one_key(key, "normal")
     found = dtypes.default_float() if dtype is None else dtypes.canonicalize(dtype)
     if not dtypes.is_inexact(found):
@@ -53,12 +54,19 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 
 
 def truncated_normal(
-    key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None
+    key: Any,
+    lower: Any,
+    upper: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw from the standard normal distribution between two bounds, which broadcast.
 
     `shape`: that of the bounds unless given. Source: ``jax.random.truncated_normal``.
     """
+    no_sharding(out_sharding, "truncated_normal")
     key = one_key(key, "truncated_normal")
     found = floating(dtype, "truncated_normal")
     low, high = (bound(v, found, key) for v in (lower, upper))

@@ -13,6 +13,7 @@ from arrayport.numpy.searching import searchsorted
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import log as logarithm
 from arrayport.ops.indexing import take
+from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import inexact, lift
 from arrayport.ops.reductions import argmax, cumsum
 from arrayport.ops.slices import slice_in_dim, static_slice
@@ -26,7 +27,9 @@ from arrayport.random.uniforms import randint, uniform
 __all__ = ["categorical", "choice", "permutation"]
 
 
-def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Array:
+def permutation(
+    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
+) -> Array:
     """Shuffle an array along an axis, or the numbers below an integer x.
 
     Slices stay whole unless `independent`. Raises TypeError for a scalar that is no integer.
@@ -36,6 +39,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     >>> sorted(random.permutation(random.PRNGKey(0), 5).tolist())
     [0, 1, 2, 3, 4]
     """
+    no_sharding(out_sharding, "permutation")
     key = one_key(key, "permutation")
     if not getattr(x, "shape", ()):
         count = whole(x, "x of permutation", "an array or an integer")
@@ -62,6 +66,8 @@ def categorical(
     shape: Any = None,
     replace: bool = True,
     mode: str | None = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw indices along an axis, with probabilities proportional to the exponents of `logits`.
 
@@ -69,6 +75,7 @@ def categorical(
     `replace` the draws of one distribution (the axes in front) all differ. Raises ValueError for
     shapes that do not fit. Source: ``jax.random.categorical``.
     """
+    no_sharding(out_sharding, "categorical")
     key = one_key(key, "categorical")
     x = lift(logits, backend_of(key), "logits")
     axis = axis_of(axis, len(x.shape), "categorical")

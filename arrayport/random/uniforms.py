@@ -25,12 +25,13 @@ __all__ = ["bernoulli", "bits", "rademacher", "randint", "uniform"]
 NUMBERS = (int, float)
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw unsigned integers, every bit random. Source: ``jax.random.bits``.
 
     `dtype`: uint8, uint16, uint32 (the default while x64 is off) or uint64. Raises ValueError for
     another.
     """
+    no_sharding(out_sharding, "bits")
     key = one_key(key, "bits")
     found = dtypes.canonicalize(np.uint64 if dtype is None else dtype)
     if dtypes.kind(found) != "u" or 8 * found.itemsize not in {8, 16, 32, 64}:
@@ -39,7 +40,13 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 
 
 def uniform(
-    key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats of [minval, maxval), whose shapes broadcast to `shape`.
 
@@ -49,6 +56,7 @@ def uniform(
     >>> random.uniform(random.PRNGKey(0), (2,))
     Array([0.947667 , 0.9785799], dtype=float32)
     """
+    no_sharding(out_sharding, "uniform")
     key = one_key(key, "uniform")
     found, size = floating(dtype, "uniform"), shape_of(shape)
     unit = bits_of.random_fractions(key, size, found)
@@ -77,7 +85,9 @@ def _is_power(low: Any, high: Any, dtype: DType) -> bool:
     return frexp(np.array(high, dtype) - np.array(low, dtype))[0] == 0.5
 
 
-def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Array:
+def randint(
+    key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw integers of [minval, maxval), whose shapes broadcast to `shape`.
 
     An empty interval gives minval. Raises TypeError for a dtype that is no integer. Source:
@@ -87,6 +97,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     >>> random.randint(random.PRNGKey(0), (5,), 0, 10)
     Array([9, 0, 2, 3, 1], dtype=int32)
     """
+    no_sharding(out_sharding, "randint")
     key = one_key(key, "randint")
     found = dtypes.canonicalize(int if dtype is None else dtype)
     if not dtypes.is_integer(found):
@@ -123,7 +134,9 @@ def _limited(value: Any, dtype: DType, key: Array) -> tuple[Array, Array | bool]
     return convert(x, dtype), above
 
 
-def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Array:
+def bernoulli(
+    key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
+) -> Array:
     """Draw True with probability p, an array of floats that broadcasts to `shape`.
 
     `mode`: "low", or "high" for finer probabilities at twice the cost. Raises TypeError for a p
@@ -133,6 +146,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     >>> random.bernoulli(random.PRNGKey(0), 0.9, (3,))
     Array([False, False,  True], dtype=bool)
     """
+    no_sharding(out_sharding, "bernoulli")
     key = one_key(key, "bernoulli")
     p = lift(p, backend_of(key), "the probability p")
     if not dtypes.is_floating(p.dtype):

@@ -19,8 +19,6 @@ from arrayport.numpy import operators
 
 # Arguments of JAX's with no meaning here yet.
 NOT_YET = {
-    "out_sharding",
-    "sharding",
     "_dot_general",
 }
 UFUNC = {"out", "where"}
