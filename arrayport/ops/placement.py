@@ -261,8 +261,13 @@ def _got(x: Any) -> Any:
 
 
 def no_sharding(out_sharding: Any, name: str) -> None:
-    """Refuse `out_sharding`: it says how types of arrays are divided, which only JAX has."""
-    if out_sharding is not None:
+    """Refuse `out_sharding` along axes of a mesh: types of arrays are divided on JAX only.
+
+    What `typeof(x).sharding` is, along no axis, may be handed on.
+    """
+    if out_sharding is not None and not (
+        isinstance(out_sharding, NamedSharding) and out_sharding.mesh.empty
+    ):
         raise NotImplementedError(
             f"{name} takes no out_sharding: leave it out, and divide what it gives by device_put "
             "or lax.with_sharding_constraint"

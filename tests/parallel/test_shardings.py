@@ -253,3 +253,14 @@ def test_shardings_of_what_jit_gives(mesh):
 def test_the_one_part_of_a_number():
     (shard,) = anp.asarray(3.0).addressable_shards
     assert float(shard.data) == 3
+
+
+def test_out_sharding_is_the_one_of_a_type_or_none(mesh):
+    x = anp.asarray(A)
+    along_nothing = ap.typeof(x).sharding
+    assert along_nothing.mesh.empty
+    for out_sharding in (None, along_nothing):
+        assert float(anp.tensordot(x, x, 2, out_sharding=out_sharding)) == (A * A).sum()
+        assert ap.random.normal(ap.random.PRNGKey(0), (2,), out_sharding=out_sharding).shape == (2,)
+    with pytest.raises(NotImplementedError, match="zeros takes no out_sharding: leave it out"):
+        anp.zeros(8, out_sharding=NamedSharding(mesh, P("x")))
