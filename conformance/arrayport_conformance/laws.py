@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
@@ -135,27 +136,65 @@ def _reference(row: Row, call: Call) -> tuple[Bound, bool] | None:
     return bind(call, root, path, place), exact
 
 
+# The laws of one row follow one another, on one backend after the other: JAX is asked once.
+@lru_cache(maxsize=32)
+def _expected(row: Row, call: Call) -> tuple[list[Any], bool] | None:
+    """Give the reference's outputs, and whether they are JAX's."""
+    known = _reference(row, call)
+    return known and (tree_leaves(known[0].function(*known[0].operands)), known[1])
+
+
+@lru_cache(maxsize=32)
+def _expected_gradients(row: Row, call: Call) -> list[Any]:
+    """Give what JAX pulls back of directions drawn for its outputs."""
+    known = _reference(row, call)
+    assert known is not None
+    found = known[0].smooth()
+    jax: Any = resolve("jax")
+
+    def pull(xs: Any, ws: Any) -> Any:
+        return jax.vjp(found.function, *xs)[1](ws)
+
+    ws = [np.asarray(w) for w in _directions(found.function(*found.operands), 1)]
+    # One compilation for each shape, where JAX's eager vjp compiles every operation.
+    pull = pull if row.not_batchable else jax.jit(pull)
+    return [np.asarray(x) for x in pull(found.operands, ws)]
+
+
+def _at_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have JAX compile a whole function, which is faster than every operation by itself."""
+    return function if backends.ambient().native is None else ap.jit(function)
+
+
 # ---- the laws of calls: each takes a row and a call, the backend being the ambient one
 
 
 def value(row: Row, call: Call) -> None:
     """Require the reference's outputs: as many, their shapes, dtypes, weak types, values."""
     found = ours(row, call)
-    out = found.function(*found.operands)
-    known = _reference(row, call)
+    _as_reference(row, call, found.function(*found.operands))
+
+
+def compiled(row: Row, call: Call) -> None:
+    """Require the reference's outputs of the compiled call, if the function can be traced."""
+    found = ours(row, call)
+    function = found.function if row.not_batchable else ap.jit(found.function)
+    _as_reference(row, call, function(*found.operands))
+
+
+def _as_reference(row: Row, call: Call, out: Any) -> None:
+    known = _expected(row, call)
     if known is None:
         return
-    expected = known[0].function(*known[0].operands)
-    if known[1]:
+    expected, exact = known
+    pairs = list(zip(tree_leaves(out), expected, strict=True))
+    if exact:
         # Of booleans weakness has no meaning.
-        pairs = zip(tree_leaves(out), tree_leaves(expected), strict=True)
         assert all(a.weak_type == b.weak_type or b.dtype == bool for a, b in pairs), "weak types"
-        # A named tuple of JAX's is another type than ours.
-        _agree(row, tree_leaves(out), [np.asarray(x) for x in tree_leaves(expected)])
+        _agree(row, tree_leaves(out), [np.asarray(x) for x in expected])
     else:
         # NumPy knows neither weak types nor 32-bit defaults: shapes and values are its word.
-        leaves = zip(tree_leaves(expected), tree_leaves(out), strict=True)
-        _agree(row, tree_leaves(out), [np.asarray(e).astype(o.dtype) for e, o in leaves])
+        _agree(row, tree_leaves(out), [np.asarray(e).astype(o.dtype) for o, e in pairs])
 
 
 def same(row: Row, call: Call) -> None:
@@ -185,13 +224,21 @@ def same(row: Row, call: Call) -> None:
 
 
 def jit(row: Row, call: Call) -> None:
-    """Require of the compiled call what the eager one gives: types, values, signs of zero."""
+    """Require of the compiled call what the eager one gives: types, values, signs of zero.
+
+    It leaves its inputs as they are.
+    """
     found = ours(row, call)
     eager = found.function(*found.operands)
-    jitted = ap.jit(found.function)(*found.operands)
+    with _kept(found.operands):
+        jitted = ap.jit(found.function)(*found.operands)
     assert [aval_of(x) for x in tree_leaves(jitted)] == [aval_of(x) for x in tree_leaves(eager)]
     _agree(row, jitted, eager)
-    for a, b in zip(tree_leaves(jitted), tree_leaves(eager), strict=True):
+    _same_zeros(jitted, eager)
+
+
+def _same_zeros(found: Any, expected: Any) -> None:
+    for a, b in zip(tree_leaves(found), tree_leaves(expected), strict=True):
         if dtypes.is_floating(a.dtype):
             x, y = np.asarray(a), np.asarray(b)
             np.testing.assert_array_equal(np.signbit(x)[(x == 0) & (y == 0)], np.signbit(y)[y == 0])
@@ -204,15 +251,21 @@ def vmap(row: Row, call: Call) -> None:
         return
     other = tuple(_reversed(x) for x in found.operands)
     pairs = list(zip(found.operands, other, strict=True))
-    expected = _stacked(found.function, found.operands, other)
-    out = ap.vmap(found.function)(*[_stack(p, 0) for p in pairs])
-    _agree(row, out, expected)
+    expected = [_stacked(found.function, found.operands, other)]
+    batches = [tuple(_stack(p, 0) for p in pairs)]
+    axes: list[tuple[int | None, ...]] = [(0,) * len(pairs)]
     if len(pairs) > 1:
-        last = (*found.operands[:-1], other[-1])
-        axes = (*[None] * (len(pairs) - 1), len(pairs[-1][0].shape))
-        batched = (*found.operands[:-1], _stack(pairs[-1], axes[-1]))
-        out = ap.vmap(found.function, in_axes=axes)(*batched)
-        _agree(row, out, _stacked(found.function, found.operands, last))
+        *first, last = found.operands
+        expected.append(_stacked(found.function, found.operands, (*first, other[-1])))
+        batches.append((*first, _stack(pairs[-1], last.ndim)))
+        axes.append((*[None] * len(first), last.ndim))
+
+    def batched(batches: Any) -> list[Any]:
+        pairs = zip(axes, batches, strict=True)
+        return [ap.vmap(found.function, in_axes=along)(*xs) for along, xs in pairs]
+
+    for out, wanted in zip(_at_once(batched)(batches), expected, strict=True):
+        _agree(row, out, wanted)
 
 
 def _reversed(x: Any) -> Any:
@@ -221,8 +274,8 @@ def _reversed(x: Any) -> Any:
     return ap.numpy.asarray(host.reshape(-1)[::-1].reshape(host.shape))
 
 
-def _stack(pair: Sequence[Any], axis: int | None) -> Any:
-    return ap.numpy.asarray(np.stack([np.asarray(x) for x in pair], axis or 0))
+def _stack(pair: Sequence[Any], axis: int) -> Any:
+    return ap.numpy.asarray(np.stack([np.asarray(x) for x in pair], axis))
 
 
 def _stacked(function: Callable[..., Any], *calls: Sequence[Any]) -> Any:
@@ -231,16 +284,21 @@ def _stacked(function: Callable[..., Any], *calls: Sequence[Any]) -> Any:
 
 
 def inputs(row: Row, call: Call) -> None:
-    """Require that no input changes, whichever way the function is run."""
+    """Require that no input changes, eagerly and in reverse mode; compiled, `jit` requires it."""
     found = ours(row, call)
-    before = [np.array(x) for x in found.operands]
-    found.function(*found.operands)
-    ap.jit(found.function)(*found.operands)
-    smooth = found.smooth()
-    if smooth.operands and not (row.not_differentiable or row.forward_only):
-        outs, pull = ap.vjp(smooth.function, *smooth.operands)
-        pull([ap.numpy.ones_like(o) for o in outs])
-    for x, copy in zip(found.operands, before, strict=True):
+    with _kept(found.operands):
+        found.function(*found.operands)
+        smooth = found.smooth()
+        if smooth.operands and not (row.not_differentiable or row.forward_only):
+            outs, pull = ap.vjp(smooth.function, *smooth.operands)
+            pull([ap.numpy.ones_like(o) for o in outs])
+
+
+@contextmanager
+def _kept(operands: Sequence[Any]) -> Iterator[None]:
+    before = [np.array(x) for x in operands]
+    yield
+    for x, copy in zip(operands, before, strict=True):
         np.testing.assert_array_equal(np.asarray(x), copy)
 
 
@@ -354,20 +412,13 @@ def gradients(row: Row, call: Call) -> None:
     found = ours(row, call).smooth()
     if not found.operands:
         return
-    known = _reference(row, call)
-    assert known is not None
-    expected = known[0].smooth()
+
+    def pull(xs: Any, ws: Any) -> Any:
+        return ap.vjp(found.function, *xs)[1](ws)
+
     ws = _directions(found.function(*found.operands), 1)
-    pulled = ap.vjp(found.function, *found.operands)[1](ws)
-    jax: Any = resolve("jax")
-
-    def pull(xs: Any, cts: Any) -> Any:
-        return jax.vjp(expected.function, *xs)[1](cts)
-
-    # One compilation for each shape, where JAX's eager vjp compiles every operation.
-    pull = pull if row.not_batchable else jax.jit(pull)
-    wanted = pull(expected.operands, [np.asarray(w) for w in ws])
-    wanted = [np.asarray(x) for x in wanted]
+    pulled = (pull if row.not_batchable else _at_once(pull))(found.operands, ws)
+    wanted = _expected_gradients(row, call)
     assert [x.dtype for x in pulled] == [x.dtype for x in wanted]
     for a, b in zip(pulled, wanted, strict=True):
         if np.all(np.isfinite(b)):
@@ -426,6 +477,7 @@ def programs(row: Row, call: Call) -> None:
         with np.errstate(all="ignore"):
             raw = run(*[x.raw for x in found.operands])
         _agree(row, [Array(x) for x in raw], expected)
+        _same_zeros([Array(x) for x in raw], expected)
         for changed in (prune(program), share(program), fold(program, home)):
             check_program(changed)
             assert changed.in_avals == program.in_avals
