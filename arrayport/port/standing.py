@@ -12,6 +12,7 @@ import arrayport
 from arrayport.core.array import Aval, Tracer
 from arrayport.core.backend import default_backend
 from arrayport.core.names import NAMES, VERSION
+from arrayport.testing.gradients import check_grads
 
 
 @contextmanager
@@ -54,13 +55,16 @@ def _modules() -> dict[str, ModuleType]:
     public = {f"jax.{name}": import_module(f"arrayport.{name}") for name in NAMES if name}
     core = ModuleType("jax.core", "What is asked about values.")
     vars(core).update(Tracer=Tracer, ShapedArray=Aval)
+    test_util = ModuleType("jax.test_util", "What tests ask about derivatives.")
+    vars(test_util).update(check_grads=check_grads)
     jax = ModuleType("jax", "Arrayport, standing in for JAX.")
     vars(jax).update({name: getattr(arrayport, name) for name in arrayport.__all__})
     vars(jax).update(
         core=core,
+        test_util=test_util,
         __path__=[],  # a package
         __version__=VERSION,
         __version_info__=tuple(map(int, VERSION.split("."))),
         __getattr__=arrayport.__getattr__,
     )
-    return {"jax": jax, "jax.core": core, **public}
+    return {"jax": jax, "jax.core": core, "jax.test_util": test_util, **public}

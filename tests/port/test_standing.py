@@ -103,6 +103,7 @@ def test_jax_is_jax_again_and_what_it_lacks_is_said():
         assert isinstance(anp.ones(2), jax.Array)
         assert not isinstance(anp.ones(2), jax.core.Tracer)
         ap.jit(lambda x: [] if isinstance(x, jax.core.Tracer) else 1 / 0)(anp.ones(2))
+        import_module("jax.test_util").check_grads(jax.numpy.tanh, (anp.ones(2),), order=1)
         with pytest.raises(AttributeError, match="has no 'export', which jax has"):
             _ = jax.export
     assert import_module("jax") is theirs
