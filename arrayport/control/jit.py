@@ -196,8 +196,7 @@ class Jitted:
                     if native is not None:
                         return native(*args, **kwargs) if kwargs else native(*args)
                 break
-            raw = a.raw
-            key = (key, raw.shape, raw.dtype, a.weak)
+            key = (key, a.raw.shape, a.raw.dtype, a.weak)
         else:
             key = key, x64()
             hit = self.fast.get(key) if not kwargs else None
@@ -253,9 +252,13 @@ class Jitted:
                 and not inspecting()
             ):
                 self.remember(fast_key, program, out_tree, backend)
-            outs = self.run(program, [*captured, *leaves])
             if self.donated or self.donated_names:
-                self.delete(args, kwargs)
+                given = self.given_away(args, kwargs)
+                outs = self.overwriting(program, [*captured, *leaves], given, backend)
+                for x in given:
+                    x.delete()
+            else:
+                outs = self.run(program, [*captured, *leaves])
             out = tree_unflatten(out_tree, outs)
             if "out_shardings" in self.options:
                 return constrained(out, self.options["out_shardings"], "jit", "out_shardings")
@@ -347,13 +350,35 @@ class Jitted:
             made = self.natives[engine] = engine.jit(self.noted, **self.options)
         return made
 
-    def delete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Make the donated arguments unusable."""
+    def overwriting(
+        self, program: Program, leaves: list[Array], given: Sequence[Array], backend: Backend
+    ) -> list[Array]:
+        """Run the Program, which may write where those given away are, if nobody else sees it."""
+        if inspecting() or current_stage() is not EVAL or any(type(x) is not Array for x in leaves):
+            return self.run(program, leaves)
+        ids = [id(x) for x in leaves]
+        numbers = [ids.index(id(x)) for x in given if ids.count(id(x)) == 1 and backend.alone(x)]
+        if not numbers:
+            return self.run(program, leaves)
+        executor = program.derive(
+            ("overwriting", backend, *numbers),
+            lambda: backend.compile(program, [program.ins[i] for i in numbers]),
+        )
+        raws = [x.raw for x in leaves]
+        for i in numbers:
+            leaves[i].delete()
+        token = set_errors(QUIET)
+        try:
+            outs = executor.run(*raws)
+        finally:
+            reset_errors(token)
+        return [Array(raw, v.weak) for raw, v in zip(outs, program.outs, strict=True)]
+
+    def given_away(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Array]:
+        """The Arrays among the donated arguments."""
         given = [args[n] for n in self.donated if -len(args) <= n < len(args)]
         given += [v for k, v in kwargs.items() if k in self.donated_names]
-        for x in tree_leaves(given):
-            if type(x) is Array:
-                x.delete()
+        return [x for x in tree_leaves(given) if type(x) is Array]
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Trace for arguments, which may be ShapeDtypeStructs, without running."""

@@ -82,6 +82,10 @@ class Backend:
         """Make a function of raw values from a Program; `owned` inputs may be overwritten."""
         raise NotImplementedError
 
+    def alone(self, _array: Array) -> bool:
+        """Whether nobody but this Array sees its memory, which may then be overwritten."""
+        return False
+
     def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
         """Copy a host array to a raw array of this backend."""
         raise NotImplementedError

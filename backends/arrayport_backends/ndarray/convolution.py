@@ -59,8 +59,8 @@ def _spread(lib: Lib, lhs: Any, conv: Convolution) -> Any:
         wide = lib.xp.zeros((*lhs.shape[:3], *total), lhs.dtype)
         target, source = [], []
         for n, (lo, hi) in zip(full, conv.padding, strict=True):
-            target.append(slice(max(lo, 0), n + lo + min(hi, 0)))
-            source.append(slice(max(-lo, 0), n + min(hi, 0)))
+            target.append(slice(max(lo, 0), max(n + lo + min(hi, 0), 0)))
+            source.append(slice(max(-lo, 0), max(n + min(hi, 0), 0)))
         wide[(..., *target)] = lhs[(..., *source)]
         lhs = wide
     return lhs

@@ -16,7 +16,7 @@ from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Kernel, Lib
 from arrayport_backends.ndarray.table import ROWS
-from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy import llvm, pool
 from arrayport_backends.numpy.compiler import NumpyExecutor, text
 
 
@@ -58,6 +58,9 @@ class NumpyBackend(ArrayBackend):
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
         return NumpyExecutor(self, program, owned)
+
+    def alone(self, array: Array) -> bool:
+        return pool.alone(array)
 
     def text(self, program: Program, dialect: str) -> str:
         if not llvm.available():

@@ -11,7 +11,7 @@ from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
 from arrayport.core.array import aval_of
-from arrayport.core.primitive import Holder, Primitive
+from arrayport.core.primitive import Callback, Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
@@ -20,6 +20,7 @@ from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.numpy import llvm, objects
 from arrayport_backends.numpy.blocks import blocked, space
 from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
+from arrayport_backends.numpy.codegen.emitters import nbytes
 from arrayport_backends.numpy.codegen.entry import Entry, Layout, builtin
 from arrayport_backends.numpy.codegen.loops import HOLDERS
 from arrayport_backends.numpy.codegen.matrices import STACKS
@@ -27,6 +28,7 @@ from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit, 
 from arrayport_backends.numpy.codegen.updates import UPDATES
 from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
+from arrayport_backends.numpy.pool import LARGE
 from arrayport_backends.numpy.workers import SHARE, share
 
 # A Program is compiled when its runs so far have cost this part of what compiling it will: who jits
@@ -55,7 +57,7 @@ class NumpyExecutor(Executor):
             if any(space(eqn, self.backend) for eqn in self.program.eqns):
                 self.warm = 0
             return
-        if objects.known(self.program):
+        if objects.known(self.program, self.owned):
             self.warm = 0
         elif price := self.price(program):
             self.warm = int(PATIENCE * COMPILING * (1 + INSTRUCTION * self.size(program)) / price)
@@ -141,7 +143,7 @@ def compiled(program: Program, executor: NumpyExecutor) -> Program:
     atoms = list(
         dict.fromkeys([*program.ins, *[a for e in program.eqns for a in (*e.ins, *e.outs)]])
     )
-    parts = objects.kept(program, lambda: made(program, atoms, executor))
+    parts = objects.kept(program, executor.owned, lambda: made(program, atoms, executor))
     eqns = [
         program.eqns[part] if isinstance(part, int) else equation(atoms, *part) for part in parts
     ]
@@ -153,19 +155,36 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
     equations = {id(eqn): i for i, eqn in enumerate(program.eqns)}
     numbers = {a: i for i, a in enumerate(atoms)}
     found, code = groups(program, executor)
+    free = overwritable(program, found, executor)
     parts: list[Any] = []
     for group in found:
         if not group.native:
             parts += [equations[id(u)] for u in group.units]
             continue
         t = translation(executor)
-        segment = t.segment(group.units, code, group.wanted)
+        segment = t.segment(group.units, code, group.wanted, free)
         Entry(t.module, segment)
         ins, outs = ([numbers[a] for a in atoms] for atoms in (segment.reads, segment.stores))
         machine_code = llvm.assemble(str(t.module))
         shares = SHARE in t.module.globals
-        parts.append((named(group, code), machine_code, ins, outs, segment.scratch, shares))
+        over = [(segment.reads.index(a), segment.stores.index(v)) for a, v in segment.over.items()]
+        parts.append((named(group, code), machine_code, ins, outs, segment.scratch, shares, over))
     return parts
+
+
+def overwritable(program: Program, found: Sequence[Group], executor: NumpyExecutor) -> list[Atom]:
+    """The large owned inputs whose memory no call of a library keeps, or gives back."""
+    calls = [u for group in found if not group.native for u in group.units if isinstance(u, Eqn)]
+    rows = executor.backend.rows
+    seen = {
+        a
+        for eqn in calls
+        if isinstance(eqn.prim, Holder | Callback) or getattr(rows.get(eqn.prim), "view", False)
+        for a in eqn.ins
+    }
+    return [
+        v for v in program.ins if v in set(executor.owned) and v not in seen and nbytes(v) >= LARGE
+    ]
 
 
 def equation(
@@ -176,12 +195,13 @@ def equation(
     outs: Sequence[int],
     scratch: int,
     shares: bool,
+    over: Sequence[tuple[int, int]],
 ) -> Eqn:
     """An equation that runs machine code on atoms of these numbers."""
     known = {SHARE: share()} if shares else {}
     library = llvm.load(machine_code, ("entry", "segment", "table"), known)
     reads, stores = ([atoms[i] for i in numbers] for numbers in (ins, outs))
-    run = builtin(library, Layout(stores, scratch), [a.dtype for a in reads])
+    run = builtin(library, Layout(stores, scratch), [a.dtype for a in reads], over)
     return Eqn(Compiled(run, name), tuple(reads), {}, tuple(stores))  # type: ignore[arg-type]
 
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from arrayport import control, core, ops, passes
-from arrayport.core.program import Program
+from arrayport.core.program import Program, Var
 from arrayport_backends import ndarray
 from arrayport_backends.numpy import llvm
 from arrayport_backends.numpy.signatures import signature
@@ -38,10 +38,10 @@ if "compile" in os.environ.get("ARRAYPORT_LOG", "").split(","):
     log.setLevel(logging.INFO)
 
 
-def kept(program: Program, make: Callable[[], list[Any]]) -> list[Any]:
+def kept(program: Program, owned: Sequence[Var], make: Callable[[], list[Any]]) -> list[Any]:
     """Give what a Program was compiled to, from disk if it is there; `make` compiles it."""
     start = time.perf_counter()
-    file = place(program)
+    file = place(program, owned)
     parts = read(file) if file else None
     known = parts is not None
     if parts is None:
@@ -55,22 +55,24 @@ def kept(program: Program, make: Callable[[], list[Any]]) -> list[Any]:
     return parts
 
 
-def known(program: Program) -> bool:
+def known(program: Program, owned: Sequence[Var]) -> bool:
     """Whether what a Program is compiled to is on disk."""
-    file = place(program)
+    file = place(program, owned)
     return file is not None and file.exists()
 
 
-def place(program: Program) -> Path | None:
+def place(program: Program, owned: Sequence[Var]) -> Path | None:
     """Where what a Program is compiled to is kept, if it is.
 
-    It depends on the Program, on the compiler, and on the processor.
+    It depends on the Program, on which inputs may be overwritten, on the compiler, and on the
+    processor.
     """
     folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
     written = signature(program) if folder else None
     if folder is None or written is None:
         return None
-    return folder / f"{sha256(surroundings() + written).hexdigest()}.o"
+    given = repr([program.ins.index(v) for v in owned if v in program.ins]).encode()
+    return folder / f"{sha256(surroundings() + written + given).hexdigest()}.o"
 
 
 @cache

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core.array import Array
+
 LARGE = 1 << 18  # bytes from which an array's memory comes from the pool
 KEPT = 1 << 28  # bytes that the pool holds at most
 TRIES = 8  # buffers of the wanted size that are looked at
@@ -28,6 +30,29 @@ def _popped(buffers: deque[Buffer]) -> tuple[Buffer, int]:
 
 # What is counted of memory that no array is over: it differs between versions of Python.
 FREE = _popped(deque([np.empty(1)]))[1]
+
+
+# The same of an Array's memory that only the Array refers to, and of a buffer below such memory.
+def _references(array: Array) -> tuple[int, int]:
+    """Count who refers to an Array's memory, and to what is below that."""
+    return sys.getrefcount(array.raw), sys.getrefcount(array.raw.base)
+
+
+_only = deque([np.empty(1)])
+ALONE = _references(Array(np.ndarray((1,), np.float64, _only[0]), False))
+
+
+def alone(array: Array) -> bool:
+    """Whether nobody but this Array sees its memory; where references are not counted, none is."""
+    if not _counts or type(array.raw) is not np.ndarray:
+        return False
+    counts = _references(array)
+    if counts[0] > ALONE[0] or not array.raw.flags.carray:
+        return False
+    if array.raw.base is None:
+        return bool(array.raw.flags.owndata)
+    buffers = [id(b) for b in list(_buffers.get(array.raw.nbytes, ()))]
+    return id(array.raw.base) in buffers and counts[1] <= ALONE[1]
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -55,17 +55,89 @@ def test_memory_that_nobody_sees_is_used_again():
     assert [len(known) for known in pool._buffers.values()] == [1]
 
 
-def test_memory_that_was_donated_is_used_again():
-    f = ap.jit(lambda x: x * 2 + 1, donate_argnums=0)
-    x = anp.asarray(np.zeros(200_000, np.float32))
-    places = set()
-    for _ in range(6):
-        given, x = x, f(x)
-        places.add(np.asarray(x).ctypes.data)
-        with pytest.raises(RuntimeError, match="deleted"):
-            given + 1
-    assert float(x[0]) == 63
-    assert len(places) == 2
+def drawn(*shape):
+    return anp.asarray(np.random.default_rng(len(shape)).random(shape, np.float32))
+
+
+def adam(x, m, v, g):
+    m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
+    return x - 0.1 * m / (anp.sqrt(v) + 1e-3), m, v, anp.sum(x * x)
+
+
+OVERWRITING = {
+    "elementwise": (lambda x, g: 0.9 * x + g, (0,)),
+    "a few": (lambda x, _: x.at[5:9].set(2), (0,)),
+    "one": (lambda x, i: x.at[i.astype(int)[7]].add(3), (0,)),
+    "beside a sum": (lambda x, g: (x * g, anp.sum(x), anp.max(x * 2)), (0,)),
+    "after a product": (
+        lambda x, g: x - 0.1 * (x.reshape(400, -1) @ g[:500])[:, None].repeat(500, 1).reshape(-1),
+        (0,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITING)
+def test_what_is_donated_is_overwritten(name):
+    function, donated = OVERWRITING[name]
+    x, g = drawn(200_000), drawn(200_000)
+    expected = ap.tree.leaves(ap.jit(function)(x, g))
+    step, place = ap.jit(function, donate_argnums=donated), np.asarray(x).ctypes.data
+    found = ap.tree.leaves(step(x, g))
+    assert np.asarray(found[0]).ctypes.data == place
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+    with pytest.raises(RuntimeError, match="donated"):
+        x + 1
+    assert not g.is_deleted()
+
+
+def test_the_states_of_an_optimiser_take_no_new_memory():
+    state, g = [drawn(300_000) * k for k in (1, 2, 3)], drawn(300_000)
+    expected = [np.array(a) for a in ap.jit(adam)(*state, g)]
+    step = ap.jit(adam, donate_argnums=(0, 1, 2))
+    places = {np.asarray(a).ctypes.data for a in state}
+    *state, _ = found = step(*state, g)
+    assert {np.asarray(a).ctypes.data for a in state} == places
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(one), other, 1e-6)
+    pool._buffers.clear()
+    tracemalloc.start()
+    for _ in range(3):
+        *state, _ = step(*state, g)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.1 * g.nbytes
+
+
+def test_what_others_see_is_not_overwritten():
+    function = ap.jit(lambda x, y: x * 2 + y, donate_argnums=0)
+    for look in (
+        np.asarray,
+        lambda x: np.asarray(x)[3:5],
+        lambda x: memoryview(np.asarray(x)),
+        lambda x: x.reshape(400, 500),
+    ):
+        x, y = drawn(200_000), drawn(200_000)
+        for given in (x, ap.jit(lambda x: x + 1)(x)):
+            seen = look(given)
+            before = np.array(seen)
+            function(given, y)
+            np.testing.assert_array_equal(np.asarray(seen), before)
+            assert given.is_deleted()
+    x = drawn(200_000)
+    with pytest.raises(RuntimeError, match="deleted"):
+        function(function(x, x), x)
+
+
+def test_what_is_read_elsewhere_is_not_overwritten():
+    def across(x):
+        return x[::-1] * 2 + x, x / anp.sum(x)
+
+    x = drawn(200_000)
+    before = np.array(x)
+    found = ap.jit(across, donate_argnums=0)(x)
+    np.testing.assert_allclose(np.asarray(found[0]), before[::-1] * 2 + before, 1e-6)
+    np.testing.assert_allclose(np.asarray(found[1]), before / before.sum(), 1e-5)
 
 
 def test_the_pool_is_bounded(monkeypatch):

@@ -181,6 +181,7 @@ class Slow:
         self.ins = ins
         self.stored = [(v.shape, v.dtype) for v in layout.stored]
         self.large = [(v.shape, v.dtype) for v in layout.large]
+        self.over: dict[int, int] = {}  # of what is large: the number of what is read there
         self.run: Callable[..., list[Any]]
 
     def __call__(self, *raws: Any) -> list[Any]:
@@ -193,14 +194,31 @@ class Slow:
         """Run, the memory of large answers coming from the pool."""
         return self.run(*raws, *[empty(shape, dtype) for shape, dtype in self.large])
 
+    def overwriting(self, *raws: Any) -> list[Any]:
+        """Run, large answers being written over what is read, else into memory of the pool."""
+        given = list(raws)
+        for k in self.over.values():
+            if not (given[k].flags.carray and given[k].dtype == self.ins[k]):
+                given[k] = np.array(given[k], self.ins[k], order="C")
+        made = [
+            given[self.over[i]] if i in self.over else empty(shape, dtype)
+            for i, (shape, dtype) in enumerate(self.large)
+        ]
+        return self.run(*given, *made)
+
     def call(self, pointers: Sequence[int]) -> None:
         """Run on memory given by its addresses: what is read, what is stored, scratch."""
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))
         kind(self.library.address("segment"))(*pointers)
 
 
-def builtin(library: Library, layout: Layout, ins: Sequence[DType]) -> Callable[..., list[Any]]:
-    """The entry of a loaded module as a function of what it reads."""
+def builtin(
+    library: Library, layout: Layout, ins: Sequence[DType], over: Sequence[tuple[int, int]] = ()
+) -> Callable[..., list[Any]]:
+    """The entry of a loaded module as a function of what it reads, some of which it overwrites.
+
+    `over`: numbers of what is read, and of what is stored in its place.
+    """
     kinds = layout.dtypes
     values = [*map(address_in_python, PYTHON), array_functions()[EMPTY]]
     values += [id(np.ndarray), *map(id, kinds)]
@@ -213,4 +231,7 @@ def builtin(library: Library, layout: Layout, ins: Sequence[DType]) -> Callable[
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     slow = Slow(library, layout, ins)
     slow.run = make(ctypes.addressof(method), slow, None)
+    if over:
+        slow.over = {layout.large.index(layout.stored[j]): k for k, j in over}
+        return slow.overwriting
     return slow.pooled if slow.large else slow.run

@@ -10,7 +10,7 @@ from math import gcd, prod
 from typing import Any
 
 from arrayport.core import dtypes
-from arrayport.core.program import Eqn, Var
+from arrayport.core.program import Atom, Eqn, Var
 from arrayport.passes.forms import Folded, Place
 from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, Shape, flat, of
@@ -120,6 +120,13 @@ class NestEmitter(Emitter):
             for at in t.spaces(lanes):
                 survey.compute(flat(t.own(at), t.var.shape))
         self.reads = list(survey.read)
+        self.taken: dict[Atom, Var] = {}
+        self.places = {a: {flat(q.at, a.shape) for q in found} for a, found in survey.read.items()}
+        self.stored = {
+            t.var: {flat(at, t.var.shape) for at in t.spaces(lanes)}
+            for t in self.targets
+            if t.fold is None
+        }
         if nest.lanes:
             self.body.starts = {a: k for a, found in survey.read.items() if (k := start_of(found))}
         self.ranges = self.pieces([sorted(survey.breaks.get(a, ())) for a in axes])
@@ -205,6 +212,14 @@ class NestEmitter(Emitter):
             return 0
         return STATES * STATE * len(self.groups(dict.fromkeys(self.nest.reduced, ZERO)))
 
+    def overwrite(self, a: Atom, values: Iterable[Var]) -> None:
+        """Store one of these values where another is, if each step reads only what it stores."""
+        for v in values:
+            if v not in self.taken.values() and self.places[a] <= self.stored.get(v, set()):
+                self.taken[a] = v
+                self.body.starts.pop(a, None)
+                return
+
     def groups(self, lanes: dict[int, Index]) -> list[tuple[Target, Indices]]:
         """The reductions, and of each the elements of its answer, at an index of the lanes."""
         at = [lanes[k] for k in sorted(lanes)]
@@ -228,6 +243,7 @@ class NestEmitter(Emitter):
         self.function.attributes.add("noinline" if self.nest.lanes else "alwaysinline")
         self.outputs = dict(zip(self.nest.stored, args[len(self.reads) :], strict=False))
         self.body.buffers.update(zip(self.reads, args, strict=False))
+        self.body.buffers.update({a: self.outputs[v] for a, v in self.taken.items()})
         self.emit()
         self.end()
         return self.once() if self.nest.lanes else self.function
@@ -375,12 +391,11 @@ class NestEmitter(Emitter):
                 self.fold_columns(found, kept[-1][0])
 
     def store(self, lanes: dict[int, Index]) -> None:
-        """Store the values that are not reductions."""
+        """Store the values that are not reductions, all of them computed before."""
         at = [lanes[k] for k in sorted(lanes)]
-        for t in self.targets:
-            if t.fold is None:
-                for place in self.sources(t, at):
-                    self.write(t, place.at, self.values.value(place))
+        pairs = [(t, q) for t in self.targets if t.fold is None for q in self.sources(t, at)]
+        for (t, q), x in [((t, q), self.values.value(q)) for t, q in pairs]:
+            self.write(t, q.at, x)
 
     def write(self, t: Target, at: Indices, x: Scalar) -> None:
         """Write an element of a stored value."""
@@ -466,14 +481,16 @@ class NestEmitter(Emitter):
 
     def gather(self, sums: list[Sum], lanes: dict[int, Index], place: Index) -> None:
         """The innermost body: store what is stored, and add to the sums."""
-        self.store(lanes)
         at = [lanes[k] for k in sorted(lanes)]
-        rest = iter(sums)
+        found = []
         for t in self.folds:
             assert t.fold is not None
             for elements in t.groups(at).values():
                 xs = [self.values.value(Place(t.fold.place.atom, q)) for q in elements]
-                next(rest).add(folded(self.b, t.fold.combine, xs, t.dtype), place)
+                found.append(folded(self.b, t.fold.combine, xs, t.dtype))
+        self.store(lanes)
+        for s, x in zip(sums, found, strict=True):
+            s.add(x, place)
 
 
 class Sum:

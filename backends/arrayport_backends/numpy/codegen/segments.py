@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from arrayport.core.primitive import Primitive
@@ -31,6 +31,7 @@ class Part:
 
     What it stores may be in the buffer of `base`, which it then overwrites. `inplace`: numbers of
     the operands that must be in the buffers of the answers of the same rank among those owned.
+    `over`: operands that must be in the buffers of these answers.
     """
 
     function: Any
@@ -40,6 +41,7 @@ class Part:
     cost: float = 0
     base: Atom | None = None
     inplace: frozenset[int] = frozenset()
+    over: Mapping[Atom, Atom] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,14 +103,25 @@ class Translation:
         function = internal(self.module, what, kind)
         return function, ir.IRBuilder(function.append_basic_block("entry"))
 
-    def parts(self, units: Sequence[Unit], code: Code, wanted: AbstractSet[Atom]) -> list[Part]:
-        """The functions of nests and loops; nests that go through the same rows go together."""
+    def parts(
+        self,
+        units: Sequence[Unit],
+        code: Code,
+        wanted: AbstractSet[Atom],
+        free: Sequence[Atom] = (),
+    ) -> list[Part]:
+        """The functions of nests and loops; nests that go through the same rows go together.
+
+        `free`: what may be overwritten.
+        """
         makers = [
             NestEmitter(self.module, u, code, self.texts) if isinstance(u, Nest) else u
             for u in units
         ]
         parts = []
-        for group in grouped(makers):
+        groups = grouped(makers)
+        overwrite(groups, wanted, [a for a in free if a not in wanted])
+        for group in groups:
             if isinstance(group, Eqn):
                 parts.append(self.makers[group.prim].part(self, group))
                 continue
@@ -125,7 +138,8 @@ class Translation:
             function, scratch = shared(maker, size)
         else:
             function, scratch = maker.build(), maker.scratch
-        return Part(function, maker.reads, maker.stores, scratch, maker.cost)
+        over = {a: v for m in group for a, v in m.taken.items()}
+        return Part(function, maker.reads, maker.stores, scratch, maker.cost, over=over)
 
     def procedure(self, program: Program, owned: Mapping[int, int] | None = None) -> Part:
         """A whole Program as a function.
@@ -163,20 +177,33 @@ class Translation:
             function, program.ins, program.outs, memory.size, cost, inplace=frozenset(inplace)
         )
 
-    def segment(self, units: Sequence[Unit], code: Code, wanted: AbstractSet[Atom]) -> Part:
-        """Units as the function that the outside calls."""
-        parts = self.parts(units, code, wanted)
+    def segment(
+        self,
+        units: Sequence[Unit],
+        code: Code,
+        wanted: AbstractSet[Atom],
+        free: Sequence[Atom] = (),
+    ) -> Part:
+        """Units as the function that the outside calls; `free`: what it may overwrite."""
+        parts = self.parts(units, code, wanted, free)
         made = dict.fromkeys(a for p in parts for a in p.stores)
         read = dict.fromkeys(a for p in parts for a in p.reads if a not in made)
         ins = list(dict.fromkeys([*[a for a in code.ins if a in read], *read]))
         outs = [v for v in made if v in wanted]
-        memory = Memory(parts, set(outs), Overwriting(parts, set(outs), {}))
+        over = {a: v for p in parts for a, v in p.over.items()}
+        for base in [a for a in free if a not in {*wanted, *over}]:
+            for v in [v for v in outs if alike(base, v) and v not in over.values()]:
+                if Overwriting(parts, set(outs), {base: v}).taken:
+                    over[base] = v
+                    break
+        memory = Memory(parts, set(outs), Overwriting(parts, set(outs), over))
         function, b = self.function("segment", len(ins) + len(outs) + (memory.size > 0))
         function.linkage = ""
         pointers = dict(zip([*ins, *outs], function.args, strict=False))
         memory.run(b, pointers, function.args[-1])
         b.ret_void()
-        return Part(function, ins, outs, memory.size, sum(p.cost for p in parts))
+        cost = sum(p.cost for p in parts)
+        return Part(function, ins, outs, memory.size, cost, over=over)
 
     def constant(self, a: Literal) -> Any:
         """A pointer to a constant."""
@@ -188,6 +215,26 @@ class Translation:
         data.global_constant, data.linkage, data.align = True, "internal", LINE
         data.type = ir.PointerType()  # as in `room`
         return data
+
+
+def alike(a: Atom, v: Atom) -> bool:
+    """Whether a value can be where another was."""
+    return a.shape == v.shape and a.dtype == v.dtype
+
+
+def overwrite(
+    groups: Sequence[list[NestEmitter] | Eqn], wanted: AbstractSet[Atom], free: Sequence[Atom]
+) -> None:
+    """Let nests store values over such as nothing else reads any more."""
+    later: set[Atom] = set()
+    for group in reversed(groups):
+        found = [] if isinstance(group, Eqn) else group
+        for maker in found:
+            others = {a for m in found if m is not maker for a in m.reads}
+            for a in free:
+                if a in maker.reads and a not in later | others:
+                    maker.overwrite(a, [v for v in maker.stores if v in wanted and alike(a, v)])
+        later.update(group.ins if isinstance(group, Eqn) else (a for m in group for a in m.reads))
 
 
 class Overwriting:
