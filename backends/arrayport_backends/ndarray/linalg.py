@@ -201,8 +201,8 @@ ROWS: Rows = {
     cholesky_p: Kernel(cholesky, price=20.0),
     triangular_solve_p: Kernel(triangular_solve, price=40.0),
     solve_p: Kernel(solve, price=10.0),
-    det_p: Kernel("linalg.det"),
-    slogdet_p: Kernel(slogdet),
-    lu_p: Kernel(lu),
+    det_p: Kernel("linalg.det", price=14.0),
+    slogdet_p: Kernel(slogdet, price=14.0),
+    lu_p: Kernel(lu, price=200.0),
     lu_pivots_p: Kernel(lu_pivots_to_permutation),
 }

@@ -33,7 +33,7 @@ def native(function, *args):
     compiled = ap.jit(function)
     args = tuple(map(anp.asarray, args))
     assert "calls" not in compiled.lower(*args).as_text("schedule")
-    return np.asarray(compiled(*args))
+    return ap.tree.map(np.asarray, compiled(*args))
 
 
 def close(found, expected, dtype, scale=1e3):
@@ -70,6 +70,39 @@ def test_triangles():
         }
         found = native(lambda a, b, o=options: lax.linalg.triangular_solve(a, b, **o), a, b)
         close(found, inverse @ b if left else b @ inverse, dtype, 1e4)
+
+
+def decomposed(a, b):
+    found = lax.linalg.lu(a), lax.linalg.lu(b), anp.linalg.det(a), anp.linalg.inv(a)
+    return (*found, anp.linalg.slogdet(a)) if a.dtype.kind == "f" else found
+
+
+@pytest.mark.parametrize(("dtype", "size"), list(zip(DTYPES, [1, 2, 0, 3], strict=True)))
+def test_determinants_and_factors(dtype, size):
+    (stack, n, m), wide = SIZES[size], np.result_type(dtype, "float64")
+    a, b = (x * np.asarray(9, dtype) for x in drawn(dtype, (*stack, n, n), (*stack, n, m)))
+    *factors, det, inverse = (found := native(decomposed, a, b))[:4]
+    close(det, np.linalg.det(a.astype(wide)), dtype)
+    close(inverse, np.linalg.inv(a.astype(wide)), dtype, 1e4)
+    for x, (packed, pivots, order) in zip((a, b), factors, strict=True):
+        k = min(x.shape[-2:])
+        lower = np.tril(packed[..., :k], -1) + np.eye(x.shape[-2], k, dtype=dtype)
+        rows = np.take_along_axis(x, order[..., None].astype(int), -2)
+        close(lower @ np.triu(packed[..., :k, :]), rows, dtype)
+        assert np.abs(lower).max() <= (1.5 if np.dtype(dtype).kind == "c" else 1)
+        again = lax.linalg.lu_pivots_to_permutation(anp.asarray(pivots), x.shape[-2])
+        np.testing.assert_array_equal(np.asarray(again), order)
+    if np.dtype(dtype).kind == "f":
+        for one, other in zip(found[4], np.linalg.slogdet(a.astype(wide)), strict=True):
+            close(one, other, dtype)
+
+
+def test_determinants_of_singular_matrices():
+    a = np.array([[[1.0, 2], [2, 4]], [[0, 2], [4, 0]], [[0, 0], [0, 0]], [[np.nan, 1], [1, 1]]])
+    np.testing.assert_array_equal(native(anp.linalg.det, a), [0, -8, 0, np.nan])
+    sign, log = native(lambda x: tuple(anp.linalg.slogdet(x)), a)
+    np.testing.assert_array_equal(sign, [0, -1, 0, np.nan])
+    np.testing.assert_allclose(log, [-np.inf, np.log(8), -np.inf, np.nan], 1e-15)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from arrayport_backends.ndarray.executor import Compiled
-from arrayport_backends.numpy import llvm
-from arrayport_backends.numpy.codegen import sharing
+from arrayport_backends.numpy import compiler, llvm
+from arrayport_backends.numpy.codegen import entry, sharing
 from arrayport_backends.numpy.codegen.entry import Slow
 
 import arrayport as ap
@@ -36,6 +36,7 @@ COUNT, _, FIRST = os.environ.get("ARRAYPORT_TEST_PROGRAMS", "40").partition(":")
 SEEDS = range(int(FIRST or 0), int(FIRST or 0) + int(COUNT))
 GUARDED = 5  # one in so many runs between pages that may not be touched
 SHARED = 3  # one in so many shares every loop among threads
+DONATED = 4  # one in so many runs over its operands as well
 
 SHAPES = ((), (3,), (40,), (40, 3), (3, 40), (20, 30), (1, 40), (4, 20, 3), (1100,), (2, 600))
 LARGEST = 20_000  # elements
@@ -278,6 +279,11 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         again = guarded(seed, executor, raws) if seed % GUARDED == 0 else executor.run(*raws)
         for x, y in zip(first, again, strict=True):
             np.testing.assert_array_equal(x, y)
+        if seed % DONATED == 0:
+            for module in (compiler, entry):
+                monkeypatch.setattr(module, "LARGE", 0)
+            owner = get("numpy").compile(program, program.ins)
+            agreed(seed, program, raws, owner.run(*[x.copy() for x in raws]))
 
 
 # ---- pages that may not be touched

@@ -9,10 +9,12 @@ from typing import Any
 
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn
-from arrayport.ops.linalg import cholesky_p, solve_p, triangular_solve_p
+from arrayport.ops.elementwise import log_p
+from arrayport.ops.linalg import cholesky_p, det_p, lu_p, slogdet_p, solve_p, triangular_solve_p
 from arrayport.passes.indices import ZERO, Axis, Index
+from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.ndarray.mathematics.complexes import divide
-from arrayport_backends.ndarray.scalars import PARTS, Scalar
+from arrayport_backends.ndarray.scalars import PARTS, DType, Scalar
 from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, room, shifted
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation
 from arrayport_backends.numpy.codegen.values import WORD, Body, Code
@@ -25,16 +27,17 @@ ELEMENTS = 1024  # of the largest matrix and its right-hand sides, which the cac
 FEW = 3  # rows up to which the code of each is its own
 
 Place = Index | int
+Span = tuple["Matrix", Place, int]  # from a column to another
 
 
 def small(eqn: Eqn) -> bool:
     """Whether the matrices of an equation are so small that LAPACK spends its time on beginning."""
     size = sum(prod(a.shape[-2:]) for a in eqn.ins)
-    return eqn.ins[0].shape[-1] <= ROWS and size <= ELEMENTS
+    return max(eqn.ins[0].shape[-2:]) <= ROWS and size <= ELEMENTS
 
 
 class StackEmitter(Emitter):
-    """Emits a function of the pointers to stacks, to the answer, and to memory for vectors.
+    """Emits a function of the pointers to stacks, to the answers, and to memory for vectors.
 
     Some matrices go through at a time; where they do not come out even, the last ones go through
     twice. Within, an element of all of them is one vector in memory.
@@ -42,22 +45,22 @@ class StackEmitter(Emitter):
 
     def __init__(self, t: Translation, eqn: Eqn) -> None:
         body = Body(Code((), {}, (), t.language), ())
-        self.begin(t.module, eqn.prim.name, body, len(eqn.ins) + 2)
+        self.begin(t.module, eqn.prim.name, body, len(eqn.ins) + len(eqn.outs) + 1)
         for arg in self.function.args:
             arg.add_attribute("noalias")
-        *self.ins, self.out, self.memory = self.function.args
+        *pointers, self.memory = self.function.args
+        self.ins, self.outs = pointers[: len(eqn.ins)], pointers[len(eqn.ins) :]
         self.eqn = eqn
         self.dtype = eqn.outs[0].dtype
-        self.number = prod(eqn.outs[0].shape[:-2])
+        self.number = prod(eqn.ins[0].shape[:-2])
         self.v = VectorBuilder(self.b.ir, lanes(self.dtype, self.number))
-        self.width = self.v.count * self.dtype.itemsize
         self.used = 0
 
     def part(self) -> Part:
         """Finish."""
         self.end()
         eqn, rows = self.eqn, self.eqn.ins[0].shape[-1]
-        cost = rows * prod(eqn.outs[0].shape)
+        cost = rows * prod(max(eqn.ins[-1].shape, eqn.outs[0].shape, key=prod))
         return Part(self.function, eqn.ins, eqn.outs, -(-self.used // LINE) * LINE, cost)
 
     @contextmanager
@@ -93,10 +96,10 @@ class StackEmitter(Emitter):
 
     # ---- elements
 
-    def matrix(self, rows: int, columns: int) -> Matrix:
-        """Memory for matrices."""
-        made = Matrix(self, self.used, columns)
-        self.used += rows * columns * self.width
+    def matrix(self, rows: int, columns: int, dtype: DType | None = None) -> Matrix:
+        """Memory for matrices, of the answer's dtype if nothing is said."""
+        made = Matrix(self, self.used, rows, columns, dtype or self.dtype)
+        self.used += rows * columns * made.width
         return made
 
     def read(self, k: int, first: Any) -> Matrix:
@@ -108,18 +111,18 @@ class StackEmitter(Emitter):
             found.put(0, e, self.v.gather(place, stride, self.dtype))
         return found
 
-    def write(self, first: Any, found: Matrix) -> None:
-        """Write the answer's matrices."""
-        (answer,) = self.eqn.outs
-        with self.loop(0, prod(answer.shape[-2:])) as e:
-            place, stride = self.place(self.out, answer, first, e)
-            self.v.scatter(place, stride, found.get(0, e))
+    def write(self, first: Any, *found: Matrix) -> None:
+        """Write the answers' matrices, vectors or numbers."""
+        for pointer, answer, matrix in zip(self.outs, self.eqn.outs, found, strict=True):
+            with self.loop(0, matrix.rows * matrix.columns) as e:
+                place, stride = self.place(pointer, answer, first, e)
+                self.v.scatter(place, stride, self.v.narrowed(matrix.get(0, e), answer.dtype))
 
     def place(self, pointer: Any, a: Atom, first: Any, e: Index) -> tuple[Any, int]:
         """Where an element of a matrix is in a stack, and how many bytes further the next one's."""
-        stride = prod(a.shape[-2:]) * self.dtype.itemsize
+        stride = prod(a.shape) // self.number * a.dtype.itemsize
         start = self.b.ir.mul(first, ir.IntType(WORD)(stride))
-        offset = self.values.code(e * self.dtype.itemsize)
+        offset = self.values.code(e * a.dtype.itemsize)
         return shifted(self.b.ir, pointer, self.b.ir.add(start, offset)), stride
 
     # ---- arithmetic
@@ -147,20 +150,24 @@ class StackEmitter(Emitter):
 class Matrix:
     """Matrices as vectors in memory: an element is one vector."""
 
-    def __init__(self, stack: StackEmitter, start: int, columns: int) -> None:
+    def __init__(
+        self, stack: StackEmitter, start: int, rows: int, columns: int, dtype: DType
+    ) -> None:
         self.stack = stack
         self.start = start
-        self.columns = columns
+        self.rows, self.columns = rows, columns
+        self.dtype = dtype
+        self.width = stack.v.count * dtype.itemsize
 
     def pointer(self, i: Place, j: Place) -> Any:
         """Where an element is."""
         s = self.stack
         index = (ZERO + i) * self.columns + j
-        return shifted(s.b.ir, s.memory, s.values.code(index * s.width + self.start))
+        return shifted(s.b.ir, s.memory, s.values.code(index * self.width + self.start))
 
     def get(self, i: Place, j: Place) -> Scalar:
         """An element."""
-        return self.stack.v.load(self.pointer(i, j), self.stack.dtype)
+        return self.stack.v.load(self.pointer(i, j), self.dtype)
 
     def put(self, i: Place, j: Place, x: Scalar) -> None:
         """Change an element."""
@@ -177,8 +184,8 @@ def solve(t: Translation, eqn: Eqn) -> Part:
     with s.turns() as first:
         a, x = s.read(0, first), s.read(1, first)
         for k in s.steps(n):
-            exchange(s, k, n, m, a, x)
-            eliminate(s, k, n, m, a, x)
+            exchange(s, k, n, (a, k, n), (x, 0, m))
+            eliminate(s, k, n, (a, k + 1, n), (x, 0, m))
         for k in s.steps(n, back=True):
             for j in s.some(0, m):
                 x.put(k, j, divide(s.v, x.get(k, j), a.get(k, k)))
@@ -189,9 +196,9 @@ def solve(t: Translation, eqn: Eqn) -> Part:
     return s.part()
 
 
-def exchange(s: StackEmitter, k: Place, n: int, m: int, a: Matrix, x: Matrix) -> None:
-    """Bring the row with the largest element of column k to the k-th place."""
-    v, kind = s.v, counter(s.dtype)
+def exchange(s: StackEmitter, k: Place, n: int, *spans: Span) -> Scalar:
+    """Bring the row with the largest element of column k to the k-th place; gives its number."""
+    v, kind, a = s.v, counter(s.dtype), spans[0][0]
     start = s.size(a.get(k, k))
     largest, where = s.slot(start), s.slot(v.numbered(s.values.code(ZERO + k), kind))
     for i in s.some(k + 1, n):
@@ -202,22 +209,94 @@ def exchange(s: StackEmitter, k: Place, n: int, m: int, a: Matrix, x: Matrix) ->
     for i in s.some(k + 1, n):
         swapped = v.load(where, kind) == v.numbered(s.values.code(i), kind)
         with v.ir.if_then(v.any(swapped)):
-            for matrix, low, end in ((a, k, n), (x, 0, m)):
+            for matrix, low, end in spans:
                 for j in s.some(low, end):
                     upper, lower = matrix.get(k, j), matrix.get(i, j)
                     matrix.put(k, j, v.select(swapped, lower, upper))
                     matrix.put(i, j, v.select(swapped, upper, lower))
+    return v.load(where, kind)
 
 
-def eliminate(s: StackEmitter, k: Place, n: int, m: int, a: Matrix, x: Matrix) -> None:
+def eliminate(s: StackEmitter, k: Place, n: int, *spans: Span) -> None:
     """Take multiples of row k from those below; under a pivot of 0 there are but zeros."""
-    v = s.v
+    v, a = s.v, spans[0][0]
     for i in s.some(k + 1, n):
         pivot, below = a.get(k, k), a.get(i, k)
         factor = v.select(pivot == 0, below, divide(v, below, pivot))
-        for matrix, low, end in ((a, k + 1, n), (x, 0, m)):
+        for matrix, low, end in spans:
             for j in s.some(low, end):
                 matrix.put(i, j, s.less(matrix.get(i, j), factor, matrix.get(k, j)))
+        a.put(i, k, factor)
+
+
+def lu(t: Translation, eqn: Eqn) -> Part:
+    """Factor with partial pivoting; also the pivots, and the order of rows that they make."""
+    s, kind = StackEmitter(t, eqn), counter(eqn.outs[0].dtype)
+    m, n = eqn.ins[0].shape[-2:]
+    with s.turns() as first:
+        a = s.read(0, first)
+        pivots, order = s.matrix(min(m, n), 1, kind), s.matrix(m, 1, kind)
+        for i in s.some(0, m):
+            order.put(i, 0, s.v.numbered(s.values.code(i), kind))
+        for k in s.steps(min(m, n)):
+            pivots.put(k, 0, exchange(s, k, m, (a, 0, n), (order, 0, 1)))
+            eliminate(s, k, m, (a, k + 1, n))
+        s.write(first, a, pivots, order)
+    return s.part()
+
+
+def factors(s: StackEmitter, first: Any) -> Iterator[tuple[Place, Scalar]]:
+    """The factors of determinants, numbered: pivots, negated where rows change places."""
+    n = s.eqn.ins[0].shape[-1]
+    a = s.read(0, first)
+    for k in s.steps(n):
+        where = exchange(s, k, n, (a, k, n))
+        stays = where == s.v.numbered(s.values.code(ZERO + k), where.dtype)
+        yield k, s.v.select(stays, a.get(k, k), -a.get(k, k))
+        eliminate(s, k, n, (a, k + 1, n))
+
+
+def det(t: Translation, eqn: Eqn) -> Part:
+    """Eliminate, and multiply the pivots."""
+    s = StackEmitter(t, eqn)
+    with s.turns() as first:
+        total = s.matrix(1, 1)
+        total.put(0, 0, s.v.constant(1, s.dtype))
+        for _, factor in factors(s, first):
+            total.put(0, 0, total.get(0, 0) * factor)
+        s.write(first, total)
+    return s.part()
+
+
+def slogdet(t: Translation, eqn: Eqn) -> Part:
+    """Eliminate, multiply the pivots' signs and add their logarithms, those of all at once."""
+    s = StackEmitter(t, eqn)
+    v, row, size = s.v, t.language.rows[log_p], s.dtype.itemsize
+    assert isinstance(row, Kernel)
+    n, start = eqn.ins[0].shape[-1], s.used
+    s.used += n * s.number * size
+    with s.turns() as first:
+        sign = s.matrix(1, 1)
+        sign.put(0, 0, v.constant(1, s.dtype))
+        for k, x in factors(s, first):
+            sign.put(0, 0, sign.get(0, 0) * v.select(x > 0, 1, v.select(x < 0, -1, x)))
+            place = shifted(s.b.ir, s.memory, s.values.code((ZERO + k) * (s.number * size) + start))
+            v.store(shifted(s.b.ir, place, s.b.ir.mul(first, ir.IntType(WORD)(size))), v.abs(x))
+        v.store(
+            shifted(s.b.ir, s.outs[0], s.b.ir.mul(first, ir.IntType(WORD)(size))), sign.get(0, 0)
+        )
+    with s.loop(0, s.number) as i:
+        s.b.store(s.values.at(s.outs[1], i, s.dtype), s.b.constant(0, s.dtype))
+    with s.loop(0, n) as k, s.loop(0, s.number) as i:
+        place = shifted(s.b.ir, s.memory, s.values.code((k * s.number + i) * size + start))
+        (found,) = row.emit(s.b, [s.b.load(place, s.dtype)], [s.dtype])
+        total = s.values.at(s.outs[1], i, s.dtype)
+        s.b.store(total, s.b.load(total, s.dtype) + found)
+    with s.loop(0, s.number) as i:
+        sign, log = (s.values.at(p, i, s.dtype) for p in s.outs)
+        found = s.b.load(log, s.dtype)
+        s.b.store(sign, s.b.select(s.b.isnan(found), nan, s.b.load(sign, s.dtype)))
+    return s.part()
 
 
 # ---- triangles
@@ -281,7 +360,15 @@ def cholesky(t: Translation, eqn: Eqn) -> Part:
     return s.part()
 
 
+def small_and_real(eqn: Eqn) -> bool:
+    """Whether the matrices are small, and of real numbers."""
+    return small(eqn) and eqn.ins[0].dtype.kind == "f"
+
+
 STACKS: Mapping[Primitive, Maker] = {
+    lu_p: Maker(lu, small),
+    det_p: Maker(det, small),
+    slogdet_p: Maker(slogdet, small_and_real),
     solve_p: Maker(solve, small),
     triangular_solve_p: Maker(triangular_solve, small),
     cholesky_p: Maker(cholesky, small),

@@ -60,6 +60,12 @@ class VectorBuilder(LLVMBuilder):
             return self.complex(*[part / y for part in x.code])
         return x / y
 
+    def narrowed(self, x: Scalar, dtype: DType) -> Scalar:
+        """A vector as it is, or of integers of fewer bits."""
+        if x.dtype == dtype:
+            return x
+        return Scalar(dtype, self.ir.trunc(x.code, self.kind(dtype)), self)
+
     def any(self, condition: Scalar) -> Any:
         """Whether a bool is true in some lane."""
         bits = ir.IntType(self.count)
