@@ -12,7 +12,7 @@ from benchmarks import machines
 
 GROUPS = {
     "eager": "8 elements on NumPy; the goals were set where NumPy's own x + x took 0.34 us",
-    "compiled": "programs under jit on the NumPy backend, beside JAX",
+    "cpu": "programs under jit on the NumPy backend, beside JAX",
     "jax": "the same programs on the JAX backend, beside JAX itself",
     "prices": "kernels of NumPy's and SciPy's, beside the prices by which machine code pays",
     "import": "cold processes: what importing costs, and the first jitted result",

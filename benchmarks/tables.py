@@ -39,6 +39,7 @@ def table(findings: Sequence[Finding], *, first: bool = False) -> str:
             rows.append([row.id, row.call, "-", "-", _goal(finding), "-", finding.problem])
             continue
         reached = f"{value / row.goal:.2f}" if value is not None and row.goal else ""
+        reached += " missed" if reached and value > row.goal else ""
         cells = [duration(mine), _value(finding, value), _goal(finding), reached]
         rows.append([row.id, row.call, *cells, _peers(finding, mine)])
         if first:

@@ -25,7 +25,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("group", "row", "goal"),
-    [("eager", "add", 1.1e-6), ("compiled", "chain-small-32", 0.3), ("import", "import", 0.09)],
+    [("eager", "add", 1.1e-6), ("cpu", "chain-small-32", 0.3), ("import", "import", 0.09)],
 )
 def test_a_group_runs_and_writes_its_results(group: str, row: str, goal: float, tmp_path: Path):
     file = tmp_path / "results.json"

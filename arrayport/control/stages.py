@@ -19,6 +19,8 @@ from arrayport.ops.products import dot_general_p
 from arrayport.transforms.inspection import ShapeDtypeStruct
 
 Bind = Callable[..., Any]
+PROGRAMS = (None, "stablehlo", "hlo")  # what is printed as the Program
+CODES = ("schedule", "llvm", "asm")  # what our own compiler makes of it
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,18 @@ class Lowered(Stage):
     """A function in the form that is compiled. Source: `jax.stages.Lowered`."""
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """Print the Program or, on NumPy, its "schedule", "llvm" or "asm"; others are XLA's."""
+        """Print the Program or, on NumPy, its "schedule", "llvm" or "asm".
+
+        XLA's dialects, "stablehlo" and "hlo", give the Program too. ValueError if the dialect is
+        none of these, or the backend has none such.
+        """
         del debug_info
-        own = dialect in ("schedule", "llvm", "asm")
-        return self.backend.text(self.program, str(dialect)) if own else str(self.program)
+        if dialect in PROGRAMS:
+            return str(self.program)
+        if dialect not in CODES:
+            choices = ", ".join(map(repr, (*PROGRAMS, *CODES)))
+            raise ValueError(f"dialect: {dialect!r} is not one of {choices}")
+        return self.backend.text(self.program, str(dialect))
 
     def compiler_ir(self, dialect: str | None = None) -> Program:
         """Give the Program."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.groups.compiled import compiled
+from benchmarks.groups.cpu import compiled
 from benchmarks.libraries import library
 from benchmarks.programs import PROGRAMS, Function, Program
 from benchmarks.rows import OURS, Contender, Row

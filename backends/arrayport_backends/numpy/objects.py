@@ -51,7 +51,8 @@ def kept(program: Program, owned: Sequence[Var], make: Callable[[], list[Any]]) 
     if log.isEnabledFor(logging.INFO):
         seconds = time.perf_counter() - start
         how = "read from the cache" if known else "compiled"
-        log.info("%s %d equations in %.1f ms", how, len(program.eqns), seconds * 1e3)
+        names = ", ".join(part[0] for part in parts if isinstance(part, tuple))
+        log.info("%s %s (of %d equations) in %.1f ms", how, names, len(program.eqns), seconds * 1e3)
     return parts
 
 
@@ -87,8 +88,7 @@ def directory(name: str) -> Path | None:
     except OSError as e:
         warnings.warn(f"ARRAYPORT_CACHE_DIR={name} is not used: {e}", stacklevel=2)
         return None
-    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    if not mine or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if not mine(found) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         warnings.warn(
             f"ARRAYPORT_CACHE_DIR={name} is not used, since others can write to it: chmod 700 it",
             stacklevel=2,
@@ -109,10 +109,16 @@ def surroundings() -> bytes:
     return sha256("\n".join(parts).encode() + b"".join(p.read_bytes() for p in sources)).digest()
 
 
+def mine(found: os.stat_result) -> bool:
+    """Whether a file or directory is this user's."""
+    return not hasattr(os, "getuid") or found.st_uid == os.getuid()
+
+
 def read(file: Path) -> list[Any] | None:
-    """Read what was kept; None if there is none, or not all of it."""
+    """Read what was kept; None if there is none, or not all of it, or it is another user's."""
     try:
-        data = file.read_bytes()
+        with file.open("rb") as stream:
+            data = stream.read() if mine(os.fstat(stream.fileno())) else b""
     except OSError:
         return None
     parts = data[DIGEST:]

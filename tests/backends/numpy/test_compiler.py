@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -152,6 +153,28 @@ def test_threads():
                 np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_numbers_divided_by_one(dtype):
+    info, draws = np.finfo(dtype), np.random.default_rng(0)
+    ends = [0, 1, 3, info.tiny, info.tiny / 1000, info.smallest_subnormal, info.max, np.inf, np.nan]
+    spread = draws.standard_normal(40) * 2.0 ** draws.integers(info.minexp, info.maxexp, 40)
+    with np.errstate(all="ignore"):
+        x = np.array([*ends, *[-v for v in ends], *spread], dtype)
+        want = x / x[:, None]
+    got = np.asarray(ap.jit(lambda x: x / x[:, None])(anp.asarray(x)))
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[numbers]), np.signbit(want[numbers]))
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(got[~finite & numbers], want[~finite & numbers])
+    usual = finite & (np.minimum(abs(want), abs(x)) > info.tiny * 2**30)
+    usual &= abs(x[:, None]) < info.max / 8
+    np.testing.assert_array_equal(got[usual], want[usual])
+    np.testing.assert_array_max_ulp(got[finite], want[finite], 1)
+    assert "fdiv <" not in ap.jit(lambda x: x / x[:, None]).lower(anp.asarray(x)).as_text("llvm")
+
+
 def test_without_llvm(monkeypatch):
     monkeypatch.setattr(llvm, "available", lambda: False)
     x = anp.arange(50.0)
@@ -174,6 +197,15 @@ def test_small_programs_are_compiled_only_after_many_runs(monkeypatch):
     assert get("numpy").compile(large).warm == 0
 
 
+def test_rather_compiled_at_once_than_loading_scipy_for_it(monkeypatch):
+    monkeypatch.setattr(compiler, "COMPILING", 10_000_000)
+    program = ap.jit(ap.lax.erf).trace(anp.ones(8)).program
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    assert get("numpy").compile(program).warm > 0
+    monkeypatch.delitem(sys.modules, "scipy.special")
+    assert get("numpy").compile(program).warm == 0
+
+
 def test_what_is_compiled_can_be_read():
     x = anp.asarray(np.eye(40, dtype=np.float32))
     lowered = ap.jit(lambda x: anp.sum((x @ x) * 2, 1) + 1).lower(x)
@@ -185,6 +217,8 @@ def test_what_is_compiled_can_be_read():
     assert "define" in lowered.as_text("llvm")
     assert "segment:" in lowered.as_text("asm")
     assert lowered.as_text("hlo") == lowered.as_text()
+    with pytest.raises(ValueError, match=r"'nope' is not one of None, .*'asm'"):
+        lowered.as_text("nope")
 
 
 def test_what_kernels_combine(agree):
@@ -210,3 +244,16 @@ def test_every_operation_of_16_bit_floats_is_rounded(agree, dtype):
     assert not np.any(got.astype(np.float32))
     x, v = anp.ones(16, dtype), anp.full(12, 0.0058594, dtype)
     agree(lambda x, v: x.at[2:14].add(v).at[3:15].add(v), x, v, ulps=0)
+
+
+@pytest.mark.parametrize("transform", [anp.fft.fft, anp.fft.ifft, anp.fft.fft2])
+def test_real_numbers_are_transformed_as_they_are(transform):
+    x = np.random.default_rng(0).standard_normal((6, 9)).astype(np.float32)
+    program = ap.jit(lambda x: transform(x * 2)).trace(anp.asarray(x)).program
+    executor = get("numpy").compile(program)
+    (read,) = [e.ins[0] for e in executor.program.eqns if e.prim.name == "fft"]
+    assert read.dtype == np.float32
+    (got,) = executor.run(x)
+    want = getattr(np.fft, transform.__name__)(x.astype(np.float64) * 2)
+    assert got.dtype == np.complex64
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)

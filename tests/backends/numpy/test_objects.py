@@ -163,6 +163,16 @@ def test_code_that_is_damaged_is_compiled_again(folder, compilations, damage):
     assert file.read_bytes() == whole
 
 
+@pytest.mark.skipif(not hasattr(os, "chown") or os.getuid(), reason="root alone gives files away")
+def test_code_of_another_user_is_not_read(folder, compilations):
+    answer()
+    (file,) = folder.iterdir()
+    os.chown(file, 12345, 12345)
+    assert answer() == 200
+    assert len(compilations) == 2
+    assert file.stat().st_uid == os.getuid()
+
+
 def test_a_folder_that_others_can_write_to_is_not_used(folder, compilations):
     folder.mkdir()
     folder.chmod(0o777)

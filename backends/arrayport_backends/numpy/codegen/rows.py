@@ -89,6 +89,8 @@ class Rows:
         count = len(self.reads) + len(self.stores) + (self.scratch > 0)
         kind = ir.FunctionType(ir.VoidType(), [pointer] * count + [word] * 2)
         function = internal(self.module, "rows", kind)
+        for attribute in ("noinline", "optnone"):
+            function.attributes.add(attribute)
         b = ir.IRBuilder(function.append_basic_block("entry"))
         *given, first, stop = function.args
         pointers: dict[Atom, Any] = dict(zip([*self.reads, *self.stores], given, strict=False))
@@ -97,15 +99,26 @@ class Rows:
         b.position_at_end(block)
         start = b.phi(word)
         start.add_incoming(first, before)
-        following = b.add(start, word(self.unit))
-        more = b.icmp_signed("<", following, stop)
-        end = b.select(more, following, stop)
-        for v, offset in zip(self.between, self.offsets, strict=True):
-            back = b.mul(start, word(-nbytes(v) // self.extent))
-            pointers[v] = shifted(b, shifted(b, given[-1], offset), back)
+        later = b.add(start, word(self.unit))
+        more = b.icmp_signed("<", later, stop)
+        end = b.select(more, later, stop)
+        offsets = dict(zip(self.between, self.offsets, strict=True))
+        sizes = {nbytes(v) // self.extent for v in self.between}
+        zeros = {n: shifted(b, given[-1], b.mul(start, word(-n))) for n in sizes}  # the first rows
+
+        def place(a: Atom) -> Any:
+            if a not in offsets:
+                return pointers[a]
+            return shifted(b, zeros[nbytes(a) // self.extent], offsets[a])
+
         for m, nest in zip(self.group, functions, strict=True):
-            b.call(nest, [*[pointers[a] for a in (*m.reads, *m.stores)], start, end])
-        start.add_incoming(following, block)
+            # Blocks of their own, and nothing that lives from one to another: the time that a
+            # block takes to compile is not linear.
+            following = function.append_basic_block("nest")
+            b.branch(following)
+            b.position_at_end(following)
+            b.call(nest, [*map(place, (*m.reads, *m.stores)), start, end])
+        start.add_incoming(later, b.block)
         after = function.append_basic_block("after")
         b.cbranch(more, block, after)
         b.position_at_end(after)

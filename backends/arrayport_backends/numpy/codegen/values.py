@@ -10,6 +10,7 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.program import Atom, Eqn, Literal
+from arrayport.ops.elementwise import div_p
 from arrayport.passes.forms import (
     Added,
     Counted,
@@ -33,6 +34,7 @@ from arrayport.passes.indices import (
 )
 from arrayport_backends.ndarray.forms import FORMS
 from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport_backends.ndarray.mathematics.quotients import quotient
 from arrayport_backends.ndarray.scalars import HALVES, Scalar
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
@@ -213,6 +215,16 @@ class Survey:
                 self.breaks.setdefault(axis, set()).add(at)
 
 
+def depends(index: Index, axis: Axis) -> bool:
+    """Whether an index may be another when a loop variable goes on."""
+    return any(
+        term is axis
+        if isinstance(term, Axis)
+        else any(depends(i, axis) for i in (term.at if isinstance(term, Loaded) else (term.index,)))
+        for term, _ in index.terms
+    )
+
+
 def steps(index: Index, axis: Axis) -> int:
     """How far an index goes when a loop variable that it contains by itself goes one on."""
     return dict(index.terms).get(axis, 0)
@@ -290,7 +302,8 @@ class Values:
             case Pointwise(found):
                 code = self.body.code
                 eqn = code.eqns[atom]
-                made = code.emit(b, eqn, [self.known[q] for q in found])
+                xs = [self.known[q] for q in found]
+                made = [quotient(b, *xs)] if self.by_one(eqn, found) else code.emit(b, eqn, xs)
                 self.known.update(
                     {Place(v, place.at): x for v, x in zip(eqn.outs, made, strict=True)}
                 )
@@ -305,6 +318,20 @@ class Values:
             case Added():
                 left, right = (self.made(place, part) for part in parts(form))
                 return folded(b, "add", [left, right], atom.dtype)
+
+    def by_one(self, eqn: Eqn, operands: Sequence[Place]) -> bool:
+        """Whether an equation divides, each time that the innermost loop goes on, by the same."""
+        if eqn.prim is not div_p or eqn.outs[0].dtype not in FLOATS or not self.axes:
+            return False
+        inner = next(reversed(self.axes))
+        x, y = [any(depends(i, inner) for i in self.source(q).at) for q in operands]
+        return x and not y
+
+    def source(self, place: Place) -> Place:
+        """The element that one is, if it is but another's."""
+        while isinstance(form := decided(self.body.form(place)), Place):
+            place = form
+        return place
 
     def chosen(self, place: Place, form: Piecewise) -> Scalar:
         """An element whose place only a run can tell: a branch."""

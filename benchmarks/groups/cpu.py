@@ -1,4 +1,4 @@
-"""Group `compiled`: programs under jit on the NumPy backend, beside JAX on the same processor."""
+"""Group `cpu`: programs under jit on the NumPy backend, beside JAX on the same processor."""
 
 from __future__ import annotations
 
