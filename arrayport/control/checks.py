@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class OOBError(CheckError):
 class BatchedError(CheckError):
     """Checks failed for some examples of a mapped axis."""
 
+
+ErrorCategory: TypeAlias = type[CheckError]
 
 user_checks = frozenset({FailedCheckError})
 nan_checks = frozenset({NaNError})

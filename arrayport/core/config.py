@@ -239,6 +239,11 @@ class Config:
         return _x64.get()
 
     @property
+    def x64_enabled(self) -> bool:
+        """JAX's other name for `enable_x64`."""
+        return _x64.get()
+
+    @property
     def disable_jit(self) -> bool:
         """Whether ``jit`` runs functions as plain Python; off by default."""
         return _disable_jit.get()

@@ -253,6 +253,7 @@ NAMES: dict[str, str] = {
     "experimental": "io_callback",
     "experimental.checkify": (
         "all_checks automatic_checks check check_error checkify debug_check div_checks Error "
+        "ErrorCategory "
         "float_checks index_checks init_error nan_checks user_checks"
     ),
     "experimental.mesh_utils": "create_device_mesh",

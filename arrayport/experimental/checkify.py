@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from arrayport.control.checkify import checkify
 from arrayport.control.checks import (
     Error,
+    ErrorCategory,
     all_checks,
     automatic_checks,
     check,
@@ -23,6 +24,7 @@ from arrayport.core.names import absent
 
 __all__ = [
     "Error",
+    "ErrorCategory",
     "all_checks",
     "automatic_checks",
     "check",

@@ -10,7 +10,7 @@ import numpy as np
 
 from arrayport import numpy as anp
 from arrayport.core import dtypes
-from arrayport.core.tree import tree_leaves
+from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.transforms.reverse import jvp, vjp
 
 MODES = ("fwd", "rev")
@@ -28,15 +28,16 @@ def check_grads(
 ) -> None:
     """Compare derivatives up to an order with central differences, along one random direction.
 
-    `args` are real floating arrays; other arguments belong into a closure. `modes`: "fwd" is jvp,
-    "rev" vjp. Elements of the output at kinks are left out. The
+    `args` are pytrees of real floating arrays; other arguments belong into a closure. `modes`:
+    "fwd" is jvp, "rev" vjp. Elements of the output at kinks are left out. The
     tolerances and the step follow from the dtype unless given: float64 shows more. Raises
     AssertionError that names the mode and the order. Source: ``jax.test_util.check_grads``.
 
     >>> import arrayport.numpy as anp
     >>> check_grads(anp.tanh, (anp.array([0.5, -1.0]),), order=2)
     """
-    xs = [anp.asarray(x) for x in args]
+    leaves, tree = tree_flatten(tuple(args))
+    xs = [anp.asarray(x) for x in leaves]
     for x in xs:
         if not dtypes.is_floating(x.dtype):
             raise TypeError(f"check_grads takes real floating arrays, not {x.dtype}")
@@ -48,7 +49,7 @@ def check_grads(
     step = unit ** (1 / 3) if eps is None else eps
     limit = 100 * unit ** (2 / 3)
     limits = (limit if atol is None else atol, limit if rtol is None else rtol)
-    _check(f, xs, order, chosen, limits, step, "")
+    _check(lambda *ys: f(*tree_unflatten(tree, ys)), xs, order, chosen, limits, step, "")
 
 
 def _check(

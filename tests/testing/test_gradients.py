@@ -20,6 +20,15 @@ def test_right_derivatives_pass(wide):
         check_grads(anp.exp, [x], 1, "rev")
 
 
+def test_arguments_are_pytrees():
+    def f(pair, named):
+        return pair[0] * pair[1] + anp.sin(named["angle"])
+
+    check_grads(f, ([1.5, 2.0], {"angle": anp.array([0.5, 1.0])}), 2)
+    with pytest.raises(AssertionError, match="derivative"):
+        check_grads(lambda pair: ap.lax.stop_gradient(pair[0]) * pair[1], ([1.5, 2.0],), 1)
+
+
 def test_wrong_derivatives_are_found():
     @ap.custom_jvp
     def f(x):
