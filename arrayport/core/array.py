@@ -168,6 +168,16 @@ class Array(Methods):
         return self.addressable_shards
 
     @property
+    def aval(self) -> Aval:
+        """Shape, dtype and weakness alone."""
+        return aval_of(self)
+
+    @property
+    def committed(self) -> bool:
+        """Whether operations stay on the device that it is on: always."""
+        return True
+
+    @property
     def is_fully_addressable(self) -> bool:
         """Whether all of it is on devices of this process: always."""
         return True
@@ -250,6 +260,21 @@ class Array(Methods):
         """Give the memory up; every later use raises RuntimeError."""
         if not self.is_deleted():
             self.raw = Deleted(str(aval_of(self)))
+
+    def is_ready(self) -> bool:
+        """Whether the value is there; where nobody can tell, it is."""
+        ready = getattr(self.raw, "is_ready", None)
+        return ready is None or bool(ready())
+
+    def copy_to_host_async(self) -> None:
+        """Begin to copy to the host, where that takes time."""
+        begin = getattr(self.raw, "copy_to_host_async", None)
+        if begin is not None:
+            begin()
+
+    def on_device_size_in_bytes(self) -> int:
+        """Bytes in all."""
+        return self.nbytes
 
     def is_deleted(self) -> bool:
         """Whether the array was deleted, or given away by a donating `jit`."""

@@ -213,7 +213,8 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         return hooks.operators.invert(self)
 
     def __round__(self, ndigits: int | None = None) -> Array:
-        return hooks.operators.round(self, ndigits or 0)
+        rounded = hooks.operators.round(self, ndigits or 0)
+        return hooks.operators.astype(rounded, int) if ndigits is None else rounded
 
     def __getitem__(self, key: Any) -> Array:
         return hooks.operators.getitem(self, key)
@@ -244,9 +245,9 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         """`arrayport.numpy.argsort` of this array."""
         return hooks.operators.argsort(self, *args, **kwargs)
 
-    def astype(self, *args: Any, **kwargs: Any) -> Array:
+    def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> Array:
         """`arrayport.numpy.astype` of this array."""
-        return hooks.operators.astype(self, *args, **kwargs)
+        return hooks.operators.astype(self, dtype, copy=copy, device=device)
 
     def byteswap(self) -> Array:
         """Reverse the bytes of each element. Source: `jax.Array.byteswap`."""
@@ -368,9 +369,11 @@ class Methods:  # noqa: PLW1641 - Array says that it has no hash
         """`arrayport.numpy.var` of this array."""
         return hooks.operators.var(self, *args, **kwargs)
 
-    def view(self, *args: Any, **kwargs: Any) -> Array:
-        """`arrayport.numpy.view` of this array."""
-        return hooks.operators.view(self, *args, **kwargs)
+    def view(self, dtype: Any = None, type: None = None) -> Array:
+        """`arrayport.numpy.view` of this array; there is no other `type` that it could have."""
+        if type is not None:
+            raise NotImplementedError(f"view takes no type, got {type!r}: give dtype alone")
+        return hooks.operators.view(self, dtype)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """Move to a device. Source: the array API's ``to_device``."""

@@ -288,8 +288,8 @@ def copy_to_host_async(x: Any) -> Any:
 
 
 def _begun(x: Any) -> Any:
-    begin = getattr(x.raw if type(x) is Array else x, "copy_to_host_async", None)
-    if begin is not None:
+    begin = getattr(x, "copy_to_host_async", None)
+    if begin is not None and not isinstance(x, Tracer):
         begin()
     return x
 

@@ -35,7 +35,8 @@ EXCLUDED: Mapping[str, str] = {
     **_for("it solves what a function states: tests/experimental", "experimental.ode.odeint"),
     **_for(
         "it makes errors values: tests/experimental/test_checkify.py",
-        "experimental.checkify.Error experimental.checkify.check "
+        "experimental.checkify.Error experimental.checkify.ErrorCategory "
+        "experimental.checkify.check "
         "experimental.checkify.check_error experimental.checkify.checkify "
         "experimental.checkify.debug_check",
     ),
