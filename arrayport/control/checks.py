@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
@@ -17,7 +17,7 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.contexts import within
 from arrayport.core.errors import JaxRuntimeError, user_line
 from arrayport.core.primitive import Callback
-from arrayport.core.trace import EVAL, current_stage
+from arrayport.core.trace import EVAL, complete, current_stage
 from arrayport.core.tree import (
     PyTreeDef,
     register_pytree_node_class,
@@ -209,9 +209,11 @@ def raise_now(leaves: Sequence[Array], tree: PyTreeDef, debug: bool) -> list[Any
 _functional: ContextVar[bool] = ContextVar("functional", default=False)
 
 
-def functional() -> AbstractContextManager[bool]:
-    """Within it checks may be traced, for they become values."""
-    return within(_functional, True)
+@contextmanager
+def functional() -> Iterator[None]:
+    """Within it checks may be traced, for they become values, and what is traced is complete."""
+    with within(_functional, True), within(complete, True):
+        yield
 
 
 def are_functional() -> bool:

@@ -91,6 +91,9 @@ def stage_into(trace: Trace) -> AbstractContextManager[Trace]:
     return within(staging, trace)
 
 
+# Whether Programs keep the equations on which nothing depends, for something looks at them all.
+complete: ContextVar[bool] = ContextVar("complete", default=False)
+
 # The traces of the axes that have names, innermost last; a collective runs in its axis's trace.
 named_axes: ContextVar[Mapping[Hashable, Any]] = ContextVar("named_axes", default={})  # noqa: B039 - never changed
 

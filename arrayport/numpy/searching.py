@@ -24,6 +24,7 @@ from arrayport.ops.elementwise import (
     logical_and,
     logical_not,
     logical_or,
+    minimum,
     not_equal,
     remainder,
     select,
@@ -332,7 +333,7 @@ def searchsorted(
     # As many halvings as the vector needs; a finished search stays where it is.
     for _ in range(x.size.bit_length()):
         middle = floor_divide(low + high, 2)
-        own = x[middle]
+        own = x[minimum(middle, x.size - 1)]  # where a search ended behind all, any will do
         after = _before(own, y) if side == "left" else logical_not(_before(y, own))
         searching = less(low, high)
         low = select(logical_and(searching, after), middle + 1, low)

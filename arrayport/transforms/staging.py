@@ -13,7 +13,7 @@ from arrayport.core.config import config
 from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
 from arrayport.core.primitive import Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Literal, PlacedEqn, Program, Var, check_program
-from arrayport.core.trace import Trace, backend_of, finish, stage_into
+from arrayport.core.trace import Trace, backend_of, complete, finish, stage_into
 from arrayport.passes.prune import prune
 
 
@@ -93,14 +93,14 @@ class StagingTrace(Trace):
     def close(
         self, ins: Sequence[StagingTracer], outs: Sequence[Array]
     ) -> tuple[Program, list[Tracer]]:
-        """The Program, pruned, and the captured tracers, which are its first inputs."""
+        """The Program, pruned unless all is looked at, and the captured tracers, which are its first inputs."""
         atoms: list[Atom] = [self.atom(o) for o in outs]
         captured = list(self.captured.values())
         program = Program([*[v for _, v in captured], *[t.variable for t in ins]], self.eqns, atoms)
         finish(self)
         if config.enable_checks:
             check_program(program)
-        return prune(program), [x for x, _ in captured]
+        return program if complete.get() else prune(program), [x for x, _ in captured]
 
 
 def stage(f: Callable[..., Sequence[Array]], avals: Sequence[Any]) -> tuple[Program, list[Tracer]]:

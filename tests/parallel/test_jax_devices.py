@@ -17,6 +17,7 @@ FILES = (
     "tests/parallel/test_shardings.py",
     "tests/parallel/test_varying.py",
     "tests/programs/test_devices.py",
+    "tests/transforms/test_compositions.py::test_over_devices",
 )
 ALONE = os.environ.get("ARRAYPORT_NUM_CPU_DEVICES") == "8"
 
