@@ -93,7 +93,10 @@ class StagingTrace(Trace):
     def close(
         self, ins: Sequence[StagingTracer], outs: Sequence[Array]
     ) -> tuple[Program, list[Tracer]]:
-        """The Program, pruned unless all is looked at, and the captured tracers, which are its first inputs."""
+        """The Program and the captured tracers, which are its first inputs.
+
+        It is pruned, unless all is looked at.
+        """
         atoms: list[Atom] = [self.atom(o) for o in outs]
         captured = list(self.captured.values())
         program = Program([*[v for _, v in captured], *[t.variable for t in ins]], self.eqns, atoms)
