@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
+from arrayport.core import dtypes
 from arrayport.core.array import Array, Tracer, home, on_host
 from arrayport.core.errors import TracerArrayConversionError
 from arrayport.numpy.creation import asarray
@@ -34,6 +35,8 @@ def to_dlpack(
     asked for from everywhere: that copies, which nobody can tell of an array that never changes.
     """
     raw = x.concrete(TracerArrayConversionError, "a DLPack capsule")
+    if dtypes.is_key(x.dtype):
+        raise BufferError("DLPack has no typed random keys: give the words, random.key_data(keys)")
     backend = home(raw)
     device = None if dl_device is None else (getattr(dl_device[0], "value", dl_device[0]), 0)
     if device == HOST and raw.__dlpack_device__()[0] != HOST[0]:

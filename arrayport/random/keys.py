@@ -54,8 +54,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Array:
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
     """Make a typed key, an array of shape () whose dtype says that it is one, as `PRNGKey` does.
 
-    Its words are no axis of it: `split(key, 3)` has shape (3,). Raises
-    UnsupportedOnBackendError on CuPy, which has no such element type: use `PRNGKey` there.
+    Its words are no axis of it: `split(key, 3)` has shape (3,).
     Source: ``jax.random.key``.
 
     >>> from arrayport import random

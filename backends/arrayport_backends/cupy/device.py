@@ -10,6 +10,7 @@ import numpy as np
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport_backends.cupy.backend import CupyBackend
+from arrayport_backends.cupy.keys import Keys
 from arrayport_backends.ndarray.kernels import Lib
 
 
@@ -18,6 +19,10 @@ def _count() -> int:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError as e:
         raise ImportError(f"cupy is installed, but there is no CUDA device to run on ({e})") from e
+
+
+class DeviceKeys(Keys):
+    """Typed keys on a CUDA device."""
 
 
 class _OnDevice(CupyBackend):
@@ -44,7 +49,9 @@ backend = _OnDevice(
         Lazy("cupyx.scipy.linalg"),
         cupy.fft,
         cupy.add.at,
+        DeviceKeys,
     ),
     cupy.ndarray,
+    DeviceKeys,
     [Device("cupy", "gpu", i) for i in range(_count())],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -36,6 +37,8 @@ def convert(x: Any, dtype: np.dtype[Any], weak: bool) -> Any:
 
 def full(shape: tuple[int, ...], value: complex, dtype: np.dtype[Any], weak: bool) -> Any:
     """Fill; a Python number of its own dtype is what JAX calls weak."""
+    if dtype == dtypes.key:
+        return jax.random.wrap_key_data(jnp.zeros((*shape, 2), np.uint32), impl="threefry2x32")
     own, number_is_weak = dtypes.scalar_dtype(value)
     if weak and number_is_weak and own == dtype:
         return lax.broadcast(value, shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
 from arrayport_backends.ndarray.kernels import Lib, Rows, widened
 from arrayport_backends.ndarray.language import KernelLanguage
+from arrayport_backends.ndarray.scalars import DType
 
 
 @cache
@@ -38,13 +39,14 @@ class ArrayBackend(Backend):
         self.rows = rows
         self.language = KernelLanguage(rows)
         self.raw_type = raw_type
+        self.raw_types: tuple[type, ...] = (raw_type,)  # those that no other library has
         self._devices = list(devices)
         self.kernels = {
             p: row if isinstance(row, Refusal) else row.bind(lib) for p, row in rows.items()
         }
 
     def owns(self, cls: type) -> bool:
-        return issubclass(cls, self.raw_type)
+        return issubclass(cls, self.raw_types)
 
     def devices(self) -> list[Device]:
         first = self._devices[0]
@@ -57,13 +59,19 @@ class ArrayBackend(Backend):
 
     def operand(self, raw: Any) -> Any:
         """A raw operand of this library; scalars on the host are brought over."""
-        return raw if isinstance(raw, self.raw_type) else self.lib.xp.asarray(raw)
+        return raw if isinstance(raw, self.raw_types) else self.asarray(raw)
+
+    def widens(self, prim: Primitive, operands: Iterable[DType]) -> bool:
+        """Whether a primitive's kernel is `widened` for dtypes of which some are uncommon."""
+        return not self.rows[prim].moves  # type: ignore[union-attr]
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         kernel = self.kernel(prim)
         raws = [self.operand(a.raw) for a in args]
-        if any(r.dtype.num >= UNCOMMON for r in raws) and not self.rows[prim].moves:  # type: ignore[union-attr]
-            kernel = widened(kernel, [a.dtype for a in out_avals(prim, args, params)], prim.many)
+        found = [r.dtype for r in raws]
+        if any(d.num >= UNCOMMON for d in found) and self.widens(prim, found):
+            outs = [a.dtype for a in out_avals(prim, args, params)]
+            kernel = widened(self.lib, kernel, outs, prim.many)
         token = None if error_state() is QUIET else set_errors(QUIET)
         try:
             out = kernel(*raws, **params)
@@ -83,7 +91,7 @@ class ArrayBackend(Backend):
 
     def array(self, raw: Any) -> Any:
         """A kernel's answer as an array: NumPy gives scalars for rank 0."""
-        return raw if isinstance(raw, self.raw_type) else self.lib.xp.asarray(raw)
+        return raw if isinstance(raw, self.raw_types) else self.asarray(raw)
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
         return Executor(self, program, owned)

@@ -7,6 +7,7 @@ from typing import Any
 
 from arrayport.control.checks import check_p, raise_now
 from arrayport.core.array import Array, Aval
+from arrayport.core.backend import get
 from arrayport.ops.callbacks import call_each, debug_callback_p, io_callback_p, pure_callback_p
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
@@ -20,7 +21,7 @@ def run(
     **_how: Any,
 ) -> list[Any]:
     """Call Python with Arrays; what it gives comes to this library."""
-    asarray = lib.xp.asarray
+    asarray = get(lib.name).array  # type: ignore[attr-defined]
     made = call_each(callback, outs, loops, raws, lambda raw: Array(asarray(raw)))
     return [asarray(host) for host in made]
 

@@ -73,7 +73,7 @@ def scan(
     step, owned = loop_body(lib, body, body.ins[n : n + m], counts)
     if owned:
         carry = [c.copy() for c in carry]
-    ys = [lib.xp.empty((length, *v.shape), v.dtype) for v in body.outs[m:]]
+    ys = [lib.empty((length, *v.shape), v.dtype) for v in body.outs[m:]]
     for i in reversed(range(length)) if reverse else range(length):
         outs = step.run(*consts, *carry, *[x[i, ...] for x in xs])
         carry = outs[:m]

@@ -205,9 +205,9 @@ class Planner:
         into = None
         if isinstance(prim, Holder | Callback):  # what it runs may keep an operand, or give it back
             self.ours.difference_update(map(self.root, ins))
-        narrow = any(a.dtype.num >= UNCOMMON for a in (*ins, *outs)) and not row.moves
-        if narrow:
-            kernel = widened(kernel, [v.dtype for v in outs], prim.many)
+        found = [a.dtype for a in (*ins, *outs)]
+        if any(d.num >= UNCOMMON for d in found) and backend.widens(prim, found):
+            kernel = widened(backend.lib, kernel, [v.dtype for v in outs], prim.many)
         elif row.inplace is not None:
             if self.may_overwrite(ins[0], ins[1:], i):
                 kernel = partial(row.inplace, backend.lib)

@@ -238,10 +238,15 @@ def take(lib: Lib, x: Raw, index: Raw, axis: int) -> Raw:
 
 
 def filler(dtype: np.dtype[Any], value: Any) -> Any:
-    """What a read outside the operand gives unless told: NaN, the least integer, or the largest."""
+    """What a read outside the operand gives unless told: NaN, the least integer, or the largest.
+
+    Of keys the one whose bits are all set.
+    """
     if value is not None:
         return value
     kind = dtypes.kind(dtype)
+    if kind == "k":
+        return np.array(-1).view(dtypes.key)
     if kind in "iu":
         info = dtypes.iinfo(dtype)
         return int(info.min if kind == "i" else info.max)

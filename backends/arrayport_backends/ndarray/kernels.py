@@ -31,6 +31,13 @@ class Lib:
     scipy_linalg: Any  # scipy.linalg or its like, loaded on first use
     fft: Any  # scipy.fft or its like, loaded on first use
     add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
+    keys: Callable[[Any], Any]  # typed random keys of their bits, unsigned integers of 64
+
+    def empty(self, shape: tuple[int, ...], dtype: DType) -> Any:
+        """A new array, of numbers or of typed keys."""
+        if dtypes.is_key(dtype):
+            return self.keys(self.xp.empty(shape, np.uint64))
+        return self.xp.empty(shape, dtype)
 
 
 @dataclass(frozen=True)
@@ -93,31 +100,34 @@ def ufunc(
 
 
 def widened(
-    kernel: Callable[..., Any], outs: Sequence[np.dtype[Any]], many: bool
+    lib: Lib, kernel: Callable[..., Any], outs: Sequence[np.dtype[Any]], many: bool
 ) -> Callable[..., Any]:
-    """A kernel that computes on floats and integers of few bits as wider ones, and rounds once."""
+    """A kernel that computes on floats and integers of few bits as wider ones, and rounds once.
+
+    Typed keys it takes and gives as integers of all their bits.
+    """
 
     def run(*raws: Any, **params: Any) -> Any:
         made = kernel(*map(_wide, raws), **params)
         if not many:
-            return _narrow(made, outs[0])
-        return [_narrow(m, d) for m, d in zip(made, outs, strict=True)]
+            return _narrow(lib, made, outs[0])
+        return [_narrow(lib, m, d) for m, d in zip(made, outs, strict=True)]
 
     return run
 
 
 def _wide(raw: Any) -> Any:
-    """An operand as what it computes as; typed keys are compared as integers of all their bits."""
+    """An operand as what it computes as."""
     if dtypes.is_key(raw.dtype):
         return raw.view(np.uint64)
     return raw.astype(WIDE.get(raw.dtype, raw.dtype), copy=False)
 
 
-def _narrow(made: Any, dtype: np.dtype[Any]) -> Any:
+def _narrow(lib: Lib, made: Any, dtype: np.dtype[Any]) -> Any:
     """An answer in the dtype that it is to have."""
     if made.dtype == dtype:
         return made
-    return made.view(dtype) if dtypes.is_key(dtype) else made.astype(dtype)
+    return lib.keys(made) if dtypes.is_key(dtype) else made.astype(dtype)
 
 
 def merged(*tables: Rows) -> dict[Primitive, Kernel | Refusal]:

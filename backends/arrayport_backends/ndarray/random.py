@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import inf, prod
 from typing import Any
 
+import numpy as np
+
 from arrayport.core import dtypes
 from arrayport.ops.promotion import common_shape
 from arrayport.ops.random import (
@@ -274,18 +276,20 @@ def _polynomial(w: Any, centre: float, coefficients: Sequence[float]) -> Any:
 
 def random_wrap(lib: Lib, words: Any) -> Any:
     """See pairs of words as keys."""
-    return lib.xp.ascontiguousarray(words).view(dtypes.key).reshape(words.shape[:-1])
+    # A copy, for words may start where a GPU can read no number of 64 bits.
+    whole = np.ascontiguousarray(words) if lib.name == "numpy" else lib.xp.array(words, order="C")
+    return lib.keys(whole.view(dtypes.uint64).reshape(words.shape[:-1]))
 
 
-def random_unwrap(lib: Lib, keys: Any, consumes: bool) -> Any:  # noqa: ARG001
-    """See keys as pairs of words."""
-    return lib.xp.ascontiguousarray(keys).view(dtypes.uint32).reshape((*keys.shape, 2))
+def random_unwrap(lib: Lib, bits: Any, consumes: bool) -> Any:  # noqa: ARG001
+    """See the bits of keys as pairs of words."""
+    return lib.xp.ascontiguousarray(bits).view(dtypes.uint32).reshape((*bits.shape, 2))
 
 
 ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u", price=18.0),
-    random_wrap_p: Kernel(random_wrap, view=True, moves=True),
-    random_unwrap_p: Kernel(random_unwrap, view=True, moves=True),
+    random_wrap_p: Kernel(random_wrap, view=True),
+    random_unwrap_p: Kernel(random_unwrap, view=True),
     fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=35),
     quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f", price=30),
 }

@@ -50,7 +50,9 @@ def saturate(lib: Lib, x: Raw, dtype: np.dtype[Any]) -> Raw:
 
 
 def full(lib: Lib, shape: Shape, value: complex, dtype: np.dtype[Any], weak: bool) -> Raw:  # noqa: ARG001
-    """Fill a new array with a number."""
+    """Fill a new array with a number, of keys with all bits 0."""
+    if dtype == dtypes.key:
+        return lib.keys(lib.xp.zeros(shape, np.uint64))
     if type(value) is int and value == 0:
         return lib.xp.zeros(shape, dtype)
     return lib.xp.full(shape, value, dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
@@ -31,6 +32,7 @@ class NumpyBackend(ArrayBackend):
             Lazy("scipy.linalg"),
             Lazy("scipy.fft"),
             np.add.at,
+            lambda bits: bits.view(dtypes.key),
         )
         super().__init__("numpy", lib, ROWS, np.ndarray, [Device("numpy", "cpu")])
         for prim, row in ROWS.items():
