@@ -322,7 +322,7 @@ class Array(Methods):
         return hooks.operators.numpy_ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return hooks.operators.numpy_function(func, args, kwargs)
+        return hooks.operators.numpy_function(func, types, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return hooks.operators.array_namespace(api_version)
@@ -366,11 +366,11 @@ class Array(Methods):
         return format(self.item(), spec) if spec else str(self)
 
     def __str__(self) -> str:
-        plain = _traced(self) or dtypes.is_key(self.dtype)
+        plain = traced(self) or dtypes.is_key(self.dtype)
         return repr(self) if plain else str(self.__array__())
 
     def __repr__(self) -> str:
-        if _traced(self):
+        if traced(self):
             return f"Array<{aval_of(self)}>"
         if dtypes.is_key(self.dtype):
             words = self.__array__()["threefry2x32"]
@@ -468,7 +468,7 @@ def no_value(x: Array, error: type[Exception], use: str) -> Exception:
 def _unwatched(x: Array, use: str) -> Any:
     """The raw value for a number that no derivative could follow, so `x` must not be traced."""
     raw = x.concrete(ConcretizationTypeError, use)
-    if isinstance(x, Tracer) or _traced(x):
+    if traced(x):
         raise ConcretizationTypeError(
             f"a traced array of {aval_of(x)} was used as {use} at {user_line()}, which would lose "
             "its derivative: use arrayport.numpy's functions rather than math's, or take the float "
@@ -487,8 +487,10 @@ def home(raw: Any) -> backends.Backend:
     return found
 
 
-def _traced(x: Array) -> bool:
-    """Whether the raw value of an Array is a tracer of the backend's own."""
+def traced(x: Array) -> bool:
+    """Whether an Array has no value of its own: it is a tracer, ours or the backend's."""
+    if isinstance(x, Tracer):
+        return True
     return type(x.raw) is not np.ndarray and home(x.raw).concrete(x.raw) is not x.raw
 
 
@@ -501,7 +503,7 @@ def restore(host: np.ndarray[Any, Any], weak: bool, name: str) -> Array:
 
 def _known(x: Array, use: str) -> np.ndarray[Any, Any]:
     """The values on the host of an array that is not traced."""
-    if isinstance(x, Tracer) or _traced(x):
+    if traced(x):
         raise no_value(x, ConcretizationTypeError, use)
     return x.__array__()
 

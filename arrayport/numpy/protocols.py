@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from arrayport.core.array import Array
+from arrayport.core.array import Array, traced
+from arrayport.core.backend import ambient, by_type, enter, leave
 from arrayport.core.errors import user_line
-from arrayport.core.tree import tree_map
-from arrayport.numpy.creation import astype
+from arrayport.core.tree import tree_leaves, tree_map
+from arrayport.numpy.arguments import arrayed, axes_of, axis_of, integers_of
+from arrayport.numpy.creation import asarray, astype
+from arrayport.numpy.elementwise import trunc
+from arrayport.numpy.indexing import take
+from arrayport.numpy.shapes import moveaxis
 from arrayport.numpy.ufuncs import ufunc
+from arrayport.ops.creation import iota_like
+from arrayport.ops.promotion import converter, home_of
 
 # NumPy's names for arguments that JAX calls otherwise.
 RENAMED = {
@@ -25,13 +32,26 @@ RENAMED = {
     "real": {"val": "x"},
     "tensordot": {"x1": "a", "x2": "b"},
 }
-# What says nothing of values: an Array has neither subclasses nor an order in memory.
+# What says nothing of values: an Array has neither subclasses nor an order in memory,
 EMPTY = {"subok"}
 LAYOUTS = {"copy", "empty_like", "full_like", "ones_like", "zeros_like"}
-# What NumPy may do with the values on the host, since its answer is text, a file or a dtype.
-HOSTED = {"array2string", "common_type", "min_scalar_type", "save", "savetxt", "savez"} | {
-    "savez_compressed"
+# and how NumPy goes about it is told by these values, of which ours satisfies each.
+JOINERS = ("concat", "concatenate", "hstack", "stack", "vstack")
+SORTS = frozenset({"quicksort", "heapsort", "mergesort", "stable"})
+MANNERS: dict[str, dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("argsort", "sort"), {"kind": SORTS}),
+    "isin": {"kind": frozenset({"sort", "table"})},
+    **dict.fromkeys(JOINERS, {"casting": frozenset({"same_kind", "unsafe"})}),
 }
+# What NumPy may do with the values on the host, since its answer is text, a file, a dtype or said
+# of memory.
+HOSTED = {"array2string", "common_type", "min_scalar_type", "save", "savetxt", "savez"} | {
+    "may_share_memory",
+    "savez_compressed",
+    "shares_memory",
+}
+# What makes NumPy's arrays, as numpy.asarray does: others ask them for what they go on to write to.
+CONVERTERS = {"atleast_1d", "atleast_2d", "atleast_3d"}
 WRITERS = {
     "copyto": "y = numpy.where(mask, new, y), or go on with the new array",
     "fill_diagonal": "x = arrayport.numpy.fill_diagonal(x, value, inplace=False)",
@@ -40,6 +60,31 @@ WRITERS = {
     "put_along_axis": "x = arrayport.numpy.put_along_axis(x, indices, values, axis, inplace=False)",
     "putmask": "x = numpy.where(mask, values, x)",
 }
+
+
+def sliding_window_view(x: Any, window_shape: Any, axis: Any = None) -> Array:
+    """Give, as the last axes, all windows of a width along each axis."""
+    x = arrayed(x, "x")
+    widths, rank = integers_of(window_shape, "window_shape"), len(x.shape)
+    axes = (
+        axes_of(None, rank)
+        if axis is None
+        else [axis_of(a, rank) for a in integers_of(axis, "axis")]
+    )
+    if len(widths) != len(axes):
+        raise ValueError(f"window_shape has {len(widths)} extents, for {len(axes)} axes")
+    for place, width in zip(axes, widths, strict=True):
+        count = x.shape[place] - width + 1
+        if width < 0 or count < 1:
+            raise ValueError(f"a window of {width} is not within axis {place} of shape {x.shape}")
+        first = iota_like(x, np.dtype(np.int32), 0, (count, 1))
+        within = first + iota_like(x, np.dtype(np.int32), 0, (width,))
+        x = moveaxis(take(x, within, place), place + 1, -1)
+    return x
+
+
+# What goes by another name here, or by none.
+OWN: dict[str, Callable[..., Any]] = {"fix": trunc, "sliding_window_view": sliding_window_view}
 
 
 @cache
@@ -56,16 +101,24 @@ def numpy_ufunc(
 ) -> Any:
     """Do what a NumPy ufunc was asked on Arrays: `np.sin(x)`, `np_x + x`, `np.add.reduce(x)`.
 
-    Raises TypeError, with the idiom, for `out=`, `where=` and in-place operators, and for what has
-    no counterpart here.
+    Lists are operands, as they are of NumPy's own. Into NumPy's arrays NumPy writes values that are
+    there. Raises TypeError, with the idiom, for `out=` and in-place operators of traced arrays, for
+    `where=`, and for what has no counterpart here; classes with a dispatch of their own are asked.
     """
     name = asked.__name__
-    if options.pop("out", None) is not None:
-        raise _no_writing(name)
+    if any(_answers(type(x), "__array_ufunc__") for x in inputs):
+        return NotImplemented
+    out = options.get("out")
+    if out is not None:
+        if not _writable(out, (inputs, options)):
+            raise _no_writing(name)
+        return getattr(asked, method)(*_on_host(inputs), **_on_host(options))
     known = counterpart("numpy", name)
     if known is None:
-        raise _not_covered(f"numpy.{name}")
+        raise _not_covered(_named(asked))
     if method == "at":
+        if _writable(inputs[0], inputs[1:]):
+            return asked.at(inputs[0], *_on_host(inputs[1:]))
         raise TypeError(
             f"numpy.{name}.at was asked at {user_line()} to change an array, which an Array does "
             f"not: write x = arrayport.numpy.{name}.at(x, indices, values, inplace=False), or "
@@ -76,7 +129,7 @@ def numpy_ufunc(
             known = ufunc(known, asked.nin, asked.nout, identity=asked.identity, call=known)
         if options.get("where") is True:
             del options["where"]
-        return getattr(known, method)(*inputs, **options)
+        return _called(getattr(known, method), inputs, options)
     if options.pop("where", True) is not True:
         raise TypeError(
             f"numpy.{name}(where=...) on an Array at {user_line()}: write numpy.where(mask, "
@@ -85,8 +138,8 @@ def numpy_ufunc(
     dtype = options.pop("dtype", None)
     if options:
         raise TypeError(f"numpy.{name} on an Array takes no {', '.join(options)}: at {user_line()}")
-    out = known(*inputs)
-    return out if dtype is None else tree_map(lambda x: astype(x, dtype), out)
+    found = _called(known, inputs, options)
+    return found if dtype is None else tree_map(lambda x: astype(x, dtype), found)
 
 
 class Parameters(NamedTuple):
@@ -111,35 +164,46 @@ def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> Paramete
             break
         alike += 1
     free = any(p.kind == p.VAR_POSITIONAL for p in theirs.parameters.values())
-    named = frozenset(n for n, p in ours.items() if p.kind is not p.POSITIONAL_ONLY)
+    manners = MANNERS.get(func.__name__, {}).keys()
+    named = frozenset(n for n, p in ours.items() if p.kind is not p.POSITIONAL_ONLY) - manners
     named_freely = any(p.kind == p.VAR_KEYWORD for p in ours.values())
     return Parameters(theirs, named, alike, free, named_freely)
 
 
-def numpy_function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def numpy_function(func: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Do what a NumPy function was asked on Arrays: `np.sum(x)`, `np.linalg.inv(x)`.
 
-    Raises TypeError, with the idiom, for `out=`, for functions that write, for arguments without a
-    meaning here, and for a function that has no counterpart.
+    Lists are operands, as they are of NumPy's own. Into NumPy's arrays NumPy writes values that are
+    there. Raises TypeError, with the idiom, for functions that write and `out=` of traced arrays,
+    for arguments without a meaning here, and for a function that has no counterpart; classes with a
+    dispatch of their own are asked.
     """
     module, name = func.__module__, func.__name__
+    if any(_answers(cls, "__array_function__") for cls in types):
+        return NotImplemented
     if name in WRITERS:
+        target, *sources = (*args, *kwargs.values())
+        if _writable(target, sources):
+            return func(*_on_host(args), **_on_host(kwargs))
         raise TypeError(
             f"{module}.{name} was asked at {user_line()} to change an array, which an Array does "
             f"not: write {WRITERS[name]}"
         )
-    if name in HOSTED:
+    if name in HOSTED or (name in CONVERTERS and not _any_traced(args)):
         return func(*_on_host(args), **_on_host(kwargs))
-    known = counterpart(module, name)
+    known = OWN[name] if name in OWN else counterpart(module, name)
     if known is None:
         raise _not_covered(f"{module}.{name}")
-    if kwargs.get("out") is not None:
-        raise _no_writing(name)
     about = _parameters(func, known)
     named = about.open or kwargs.keys() <= about.ours
-    if about.free or (len(args) <= about.alike and named):
-        return known(*args, **kwargs)
+    if "out" not in kwargs and (about.free or (len(args) <= about.alike and named)):
+        return _called(known, args, kwargs)
     given = about.theirs.bind(*args, **kwargs).arguments
+    out = given.pop("out", None)
+    if out is not None:
+        if not _writable(out, (args, kwargs)):
+            raise _no_writing(name)
+        return func(*_on_host(args), **_on_host(kwargs))
     renamed, first = RENAMED.get(name, {}), next(iter(about.theirs.parameters))
     leading = [given.pop(first)] if first in given else []
     options = {}
@@ -149,13 +213,44 @@ def numpy_function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             options[new] = value
         elif not _says_nothing(name, key, value, about.theirs.parameters[key].default):
             raise TypeError(f"{module}.{name} on an Array takes no {key}=: at {user_line()}")
-    if options.pop("out", None) is not None:
-        raise _no_writing(name)
-    return known(*leading, **options)
+    return _called(known, leading, options)
+
+
+def _called(known: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call ours as NumPy's own is: with lists as operands, on the backend of the Arrays."""
+    home = home_of(*tree_leaves((args, kwargs))) or ambient()
+    token, entered = converter.set(asarray), enter(home)
+    try:
+        return known(*args, **kwargs)
+    finally:
+        converter.reset(token)
+        leave(entered)
+
+
+def _answers(cls: type, protocol: str) -> bool:
+    """Whether a class answers NumPy's functions itself, and is no backend's and not NumPy's."""
+    method = getattr(cls, protocol, None)
+    known = getattr(Array, protocol), getattr(np.ndarray, protocol), None
+    return method not in known and by_type(cls) is None
+
+
+def _writable(target: Any, sources: Any) -> bool:
+    """Whether NumPy may write: to arrays that change, values that are there."""
+    return not _any_array(target) and not _any_traced(sources)
+
+
+def _any_array(tree: Any) -> bool:
+    return any(isinstance(x, Array) for x in tree_leaves(tree))
+
+
+def _any_traced(tree: Any) -> bool:
+    return any(isinstance(x, Array) and traced(x) for x in tree_leaves(tree))
 
 
 def _says_nothing(name: str, key: str, value: Any, default: Any) -> bool:
-    return key in EMPTY or (key == "order" and name in LAYOUTS) or value is default
+    if value is default or key in EMPTY or (key == "order" and name in LAYOUTS):
+        return True
+    return value in MANNERS.get(name, {}).get(key, ())
 
 
 def _on_host(tree: Any) -> Any:
@@ -170,7 +265,17 @@ def _no_writing(name: str) -> TypeError:
 
 
 def _not_covered(name: str) -> TypeError:
+    house = "arrayport.numpy" if name.startswith("numpy.") else "arrayport's dispatch of NumPy's"
+    advice = "use arrayport.scipy.special, " if name.startswith("scipy.special.") else ""
     return TypeError(
-        f"{name} has no counterpart in arrayport.numpy, at {user_line()}: convert with "
+        f"{name} has no counterpart in {house}, at {user_line()}: {advice}convert with "
         "numpy.asarray(x) where the array is not traced, or use other functions"
     )
+
+
+def _named(asked: np.ufunc) -> str:
+    """Give a ufunc's name with its module, which it does not know itself."""
+    name = asked.__name__
+    homes = [m for m in ("numpy", "scipy.special") if m in sys.modules]
+    found = [m for m in homes if getattr(sys.modules[m], name, None) is asked]
+    return f"{found[0]}.{name}" if found else f"the ufunc {name!r}"

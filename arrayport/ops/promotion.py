@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from arrayport.core.errors import ForeignOperandError, user_line
 from arrayport.core.guards import transfer
 from arrayport.core.trace import backend_of, neutral
 from arrayport.ops.structure import broadcast_to, convert, full_p
+
+# How NumPy's functions, asked on Arrays, make operands of lists and what else has numbers in it.
+converter: ContextVar[Callable[[Any], Array] | None] = ContextVar("converter", default=None)
 
 SCALARS: tuple[type, ...] = (bool, int, float, complex)
 # Beside these kinds a Python number takes their dtype.
@@ -48,9 +52,12 @@ def lift(x: Any, home: backends.Backend | None = None, name: str = "an operand")
     found = backends.by_type(type(x))
     if found is not None:
         return Array(x, found.weak(x))
+    convertible, converted = _holds_numbers(x), converter.get()
+    if convertible and converted is not None:
+        return converted(x)
     cls = type(x)
     module = "" if cls.__module__ == "builtins" else f"{cls.__module__}."
-    advice = ": convert it with arrayport.numpy.asarray" if _holds_numbers(x) else ""
+    advice = ": convert it with arrayport.numpy.asarray" if convertible else ""
     advice = ": make it dense by .toarray()" if hasattr(x, "toarray") else advice
     raise ForeignOperandError(
         f"{name} must be an array or a number, not {module}{cls.__name__}{advice}"

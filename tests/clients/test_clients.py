@@ -1,6 +1,7 @@
-"""Libraries that take any array API namespace, in a process of their own.
+"""Libraries that are given Arrays, in a process of their own.
 
-Their support is switched on by SCIPY_ARRAY_API, which SciPy reads when it is imported.
+SciPy's and scikit-learn's support of any array API namespace is switched on by SCIPY_ARRAY_API,
+which SciPy reads when it is imported.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ import pytest
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("client", ["scipy", "sklearn"])
+# The files of cases, and the library that each needs.
+CLIENTS = {"scipy": "scipy", "sklearn": "sklearn", "solver": "scipy"}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
 def test_client(client: str, backend: str) -> None:
-    if not find_spec(client):
-        pytest.skip(f"{client} is not installed")
+    if not find_spec(CLIENTS[client]):
+        pytest.skip(f"{CLIENTS[client]} is not installed")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     environment |= {"SCIPY_ARRAY_API": "1", "ARRAYPORT_TEST_BACKENDS": backend}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
