@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -310,10 +311,58 @@ def test_agnostic_passes_tracers_through() -> None:
     np.testing.assert_array_equal(np.asarray(found), [3.0, 3.0, 3.0])
 
 
+def test_agnostic_lets_numpys_arrays_follow(backend: str) -> None:
+    raw, host = anp.ones(3).native, np.arange(3.0)
+    found = ap.agnostic(anp.add)(raw, host)
+    assert type(found) is type(raw)
+    assert home(anp.asarray(found)) == backend
+    np.testing.assert_array_equal(np.asarray(anp.asarray(found)), [1, 2, 3])
+
+
 def test_agnostic_refuses_two_kinds() -> None:
-    other = anp.ones(3, device="cupy-sim").native
-    with pytest.raises(BackendMismatchError, match="scaled was given arrays of cupy-sim and numpy"):
-        scaled([np.ones(3), other])
+    pytest.importorskip("jax", reason="jax is not installed")
+    others = [anp.ones(3, device=name).native for name in ("cupy-sim", "jax")]
+    with pytest.raises(BackendMismatchError, match="scaled was given arrays of cupy-sim and jax"):
+        scaled([np.ones(3), *others])
+
+
+@pytest.mark.parametrize("name", ["numpy", "cupy-sim"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_agnostic_computes_as_wide_as_what_it_is_given(name: str, compiled: bool) -> None:
+    own = ap.jit(anp.sum) if compiled else anp.sum
+    total = ap.agnostic(lambda x: own(x) + anp.ones((), x.dtype))
+    with ap.use_backend(name):
+        library = type(anp.ones(1).native)
+
+    def given(values: Any, dtype: str) -> Any:
+        with ap.enable_x64():
+            return anp.asarray(np.array(values, dtype), device=name).native
+
+    for dtype, values in {"int64": [2**40, 1], "uint64": [2**63], "float64": [1.0, 1e-12]}.items():
+        found = total(given(values, dtype))
+        assert isinstance(found, library)
+        assert found.dtype == dtype
+        assert found.item() == (np.sum(np.array(values, dtype)) + np.ones((), dtype)).item()
+    assert total(given([1, 2], "float32")).dtype == np.float32
+    assert total(given([1, 2], "complex64")).dtype == np.complex64
+    assert anp.ones(3).dtype == np.float32
+
+
+def test_agnostic_obeys_the_option_beside_arrays() -> None:
+    """NumPy's arrays follow Arrays; elsewhere, and in other threads, 64 bits stay off."""
+    assert ap.agnostic(anp.add)(np.ones(2), anp.ones(2)).dtype == np.float32
+    seen: list[bool] = []
+    thread = Thread(target=lambda: seen.append(ap.config.enable_x64))
+
+    def look(x: Any) -> Any:
+        thread.start()
+        thread.join()
+        seen.append(ap.config.enable_x64)
+        return x
+
+    assert ap.agnostic(look)(np.ones(2)).dtype == np.float64
+    assert seen == [False, True]
+    assert not ap.config.enable_x64
 
 
 # ---- the import itself

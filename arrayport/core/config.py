@@ -7,7 +7,10 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any
+
+from arrayport.core.contexts import within
 
 _WORDS = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -137,9 +140,21 @@ def virtual_device_count() -> int:
     return _devices.value
 
 
+_widened: ContextVar[bool] = ContextVar("widened", default=False)
+_is_widened = _widened.get
+
+
 def x64() -> bool:
     """Return whether 64-bit types are on: the fast read for code that runs on every operation."""
-    return _x64.value if _x64.read is None else _x64.read()
+    return (_x64.value if _x64.read is None else _x64.read()) or _is_widened()
+
+
+def widened() -> AbstractContextManager[bool]:
+    """Turn 64-bit types on within a block, in its thread alone, for NumPy and CuPy: JAX reads not.
+
+    The option itself is the process's.
+    """
+    return within(_widened, True)
 
 
 def jit_disabled() -> bool:
@@ -231,12 +246,12 @@ class Config:
     @property
     def enable_x64(self) -> bool:
         """Whether 64-bit types are available; off by default."""
-        return _x64.get()
+        return x64()
 
     @property
     def jax_enable_x64(self) -> bool:
         """JAX's name for `enable_x64`."""
-        return _x64.get()
+        return x64()
 
     @property
     def x64_enabled(self) -> bool:

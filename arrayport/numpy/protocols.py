@@ -36,12 +36,13 @@ RENAMED = {
 EMPTY = {"subok"}
 LAYOUTS = {"copy", "empty_like", "full_like", "ones_like", "zeros_like"}
 # and how NumPy goes about it is told by these values, of which ours satisfies each.
-JOINERS = ("concat", "concatenate", "hstack", "stack", "vstack")
+JOINERS = ("concatenate", "hstack", "stack", "vstack")
 SORTS = frozenset({"quicksort", "heapsort", "mergesort", "stable"})
 MANNERS: dict[str, dict[str, frozenset[str]]] = {
-    **dict.fromkeys(("argsort", "sort"), {"kind": SORTS}),
+    "argsort": {"kind": SORTS},
+    "sort": {"kind": SORTS},
     "isin": {"kind": frozenset({"sort", "table"})},
-    **dict.fromkeys(JOINERS, {"casting": frozenset({"same_kind", "unsafe"})}),
+    **{name: {"casting": frozenset({"same_kind", "unsafe"})} for name in JOINERS},
 }
 # What NumPy may do with the values on the host, since its answer is text, a file, a dtype or said
 # of memory.

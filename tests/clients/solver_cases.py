@@ -33,8 +33,8 @@ slope, curvature = ap.jit(ap.grad(banana)), ap.jit(ap.hessian(banana))
 slopes = ap.jit(ap.jacrev(residuals))
 POSITIVE = {"type": "ineq", "fun": anp.sum, "jac": anp.ones_like}
 BOWL = optimize.NonlinearConstraint(lambda x: anp.stack([x[0] ** 2 + x[1]]), -1, 2)
-DERIVED = "CG BFGS L-BFGS-B TNC SLSQP trust-constr Newton-CG".split()
-CURVED = "trust-ncg trust-krylov trust-exact".split()
+DERIVED = ["CG", "BFGS", "L-BFGS-B", "TNC", "SLSQP", "trust-constr", "Newton-CG"]
+CURVED = ["trust-ncg", "trust-krylov", "trust-exact"]
 
 
 @pytest.mark.parametrize("method", ["Nelder-Mead", "COBYQA", *DERIVED, *CURVED])
