@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -171,7 +171,9 @@ def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> Paramete
     return Parameters(theirs, named, alike, free, named_freely)
 
 
-def numpy_function(func: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def numpy_function(
+    func: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Do what a NumPy function was asked on Arrays: `np.sum(x)`, `np.linalg.inv(x)`.
 
     Lists are operands, as they are of NumPy's own. Into NumPy's arrays NumPy writes values that are

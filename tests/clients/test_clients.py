@@ -18,7 +18,13 @@ HERE = Path(__file__).parent
 
 
 # The files of cases, and the library that each needs.
-CLIENTS = {"scipy": "scipy", "sklearn": "sklearn", "solver": "scipy"}
+CLIENTS = {
+    "extra": "array_api_extra",
+    "scipy": "scipy",
+    "sklearn": "sklearn",
+    "solver": "scipy",
+    "xarray": "xarray",
+}
 
 
 @pytest.mark.parametrize("client", CLIENTS)
