@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,11 +35,12 @@ def dtypes(*kinds: str) -> Strategy:
     )
 
 
-def scalars(dtype: Any = "float32", *, special: bool = True) -> Strategy:
+def scalars(dtype: Any = "float32", *, special: bool = True, subnormals: bool = False) -> Strategy:
     """Draw a Python number that `dtype` holds exactly.
 
     `special`: now and then zeros of both signs, infinities, NaN, and the ends of the range; without
-    it floats are finite.
+    it floats are finite. `subnormals`: floats below the smallest normal one too; XLA, and so JAX,
+    takes them for zeros.
     """
     known = types.canonicalize(dtype)
     kind = types.kind(known)
@@ -50,12 +52,14 @@ def scalars(dtype: Any = "float32", *, special: bool = True) -> Strategy:
         whole = st.integers(low, high)
         return st.sampled_from([0, 1, low, high]) | whole if special else whole
     if kind == "c":
-        part = scalars(types.real_dtype(known), special=special)
+        part = scalars(types.real_dtype(known), special=special, subnormals=subnormals)
         return st.builds(complex, part, part)
     info = types.finfo(known)
     plain = st.floats(
         info.min, info.max, allow_nan=False, width=64 if known.itemsize == 8 else 32
     ).map(lambda number: float(np.asarray(number).astype(known)))
+    if not subnormals:
+        plain = plain.map(lambda x: math.copysign(0.0, x) if abs(x) < info.smallest_normal else x)
     if not special:
         return plain.filter(np.isfinite)
     ends = (info.max, info.min, info.smallest_normal, info.eps)

@@ -161,9 +161,10 @@ def _expected_gradients(row: Row, call: Call) -> list[Any]:
     return [np.asarray(x) for x in pull(found.operands, ws)]
 
 
-def _at_once(function: Callable[..., Any]) -> Callable[..., Any]:
+def _at_once(row: Row, function: Callable[..., Any]) -> Callable[..., Any]:
     """Have JAX compile a whole function, which is faster than every operation by itself."""
-    return function if backends.ambient().native is None else ap.jit(function)
+    eager = backends.ambient().native is None or row.not_batchable
+    return function if eager else ap.jit(function)
 
 
 # ---- the laws of calls: each takes a row and a call, the backend being the ambient one
@@ -264,7 +265,7 @@ def vmap(row: Row, call: Call) -> None:
         pairs = zip(axes, batches, strict=True)
         return [ap.vmap(found.function, in_axes=along)(*xs) for along, xs in pairs]
 
-    for out, wanted in zip(_at_once(batched)(batches), expected, strict=True):
+    for out, wanted in zip(_at_once(row, batched)(batches), expected, strict=True):
         _agree(row, out, wanted)
 
 
@@ -366,9 +367,28 @@ def forward(row: Row, call: Call) -> None:
     if not found.operands:
         return
     ts = _directions(found.operands)
-    _, pushed = ap.jvp(found.function, found.operands, tuple(ts))
-    for a, b in zip(pushed, _differences(found.function, found.operands, ts), strict=True):
+    _, pushed = _push(row, found, ts)
+    function = _at_once(row, found.function)
+    for a, b in zip(pushed, _differences(function, found.operands, ts), strict=True):
         np.testing.assert_allclose(np.asarray(a), b, rtol=1e-5, atol=1e-6 * max(1.0, _scale(b)))
+
+
+def _push(row: Row, found: Bound, ts: Sequence[Any]) -> Any:
+    """Push tangents forward: outputs and their tangents."""
+
+    def push(xs: Any, ts: Any) -> Any:
+        return ap.jvp(found.function, xs, ts)
+
+    return _at_once(row, push)(found.operands, tuple(ts))
+
+
+def _pull(row: Row, found: Bound, ws: Sequence[Any]) -> Any:
+    """Pull cotangents of the outputs back."""
+
+    def pull(xs: Any, ws: Any) -> Any:
+        return ap.vjp(found.function, *xs)[1](ws)
+
+    return _at_once(row, pull)(found.operands, list(ws))
 
 
 def reverse(row: Row, call: Call) -> None:
@@ -377,10 +397,9 @@ def reverse(row: Row, call: Call) -> None:
     if not found.operands:
         return
     ts = _directions(found.operands)
-    outs, pushed = ap.jvp(found.function, found.operands, tuple(ts))
+    outs, pushed = _push(row, found, ts)
     ws = _directions(outs, 1)
-    _, pull = ap.vjp(found.function, *found.operands)
-    pulled = pull(ws)
+    pulled = _pull(row, found, ws)
     assert [x.shape for x in pulled] == [x.shape for x in found.operands]
     a, b = _dot(ws, pushed), _dot(pulled, ts)
     size = sum(float(np.sum(np.abs(np.asarray(x)))) for x in pushed) + abs(a)
@@ -412,12 +431,8 @@ def gradients(row: Row, call: Call) -> None:
     found = ours(row, call).smooth()
     if not found.operands:
         return
-
-    def pull(xs: Any, ws: Any) -> Any:
-        return ap.vjp(found.function, *xs)[1](ws)
-
     ws = _directions(found.function(*found.operands), 1)
-    pulled = (pull if row.not_batchable else _at_once(pull))(found.operands, ws)
+    pulled = _pull(row, found, ws)
     wanted = _expected_gradients(row, call)
     assert [x.dtype for x in pulled] == [x.dtype for x in wanted]
     for a, b in zip(pulled, wanted, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import partial, wraps
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -49,9 +50,36 @@ def test_static_arguments_stay_as_they_are():
     testing.assert_equivalent(anp.zeros, numbers, on=NAMES, max_examples=5)
 
 
+def test_what_is_no_strategy_is_itself_the_argument():
+    x = np.float32([0.5, -2.0])
+    testing.assert_equivalent(smoother, x, anp.asarray(x), on=NAMES)
+    testing.assert_equivalent(anp.roll, strategies.arrays(shape=(3,)), 1, on=NAMES, max_examples=3)
+    with pytest.raises(AssertionError, match="cupy-sim is not that on numpy"):
+        testing.assert_equivalent(differs, np.float32([1.0]), on=NAMES, laws=["value"])
+
+
+def test_whole_numbers_that_differ_do_not_agree():
+    def counts(x):
+        return anp.asarray(3) + (x.device.backend != "numpy")
+
+    with pytest.raises(AssertionError, match="1 apart"):
+        testing.assert_equivalent(counts, np.float32([1.0]), on=NAMES, laws=["value"])
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="it is XLA that flushes")
+def test_quotients_that_xla_flushes_agree():
+    reciprocal = lambda x: 1 / x
+    floats = strategies.arrays(shape=(2,))
+    testing.assert_equivalent(reciprocal, floats, on=["numpy", "jax"], laws=["value", "grad"])
+    exact = testing.Ulps(64, of_largest=True)
+    small = [np.float32([1e38, 2e38])]
+    with pytest.raises(AssertionError, match="value on jax"):
+        testing.check_equivalent(reciprocal, small, "value", "jax", tolerance=exact)
+
+
 @pytest.mark.parametrize(
     ("function", "law", "says"),
-    [(differs, "value", "cupy-sim"), (branches, "jit", "ulp"), (branches, "vmap", "ulp")],
+    [(differs, "value", "cupy-sim"), (branches, "jit", "apart"), (branches, "vmap", "apart")],
 )
 def test_a_failure_is_shrunk_to_a_program(function, law, says):
     strategy = strategies.arrays(shape=strategies.shapes(min_dims=1))

@@ -43,6 +43,21 @@ def test_special_values_come_early():
     finite()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_subnormals_come_when_asked_for(dtype):
+    smallest = float(np.finfo(dtype).smallest_normal)
+    few = settings(max_examples=300, deadline=None, database=None, derandomize=True)
+    small = lambda x: 0 < abs(x) < smallest
+
+    @few
+    @given(strategies.scalars(dtype))
+    def normal(number):
+        assert not small(number)
+
+    normal()
+    find(strategies.scalars(dtype, subnormals=True), small, settings=few)
+
+
 @FEW
 @given(st.data())
 def test_arrays_have_what_is_asked(data):
