@@ -136,9 +136,19 @@ def _natives() -> list[Any]:
     return [b.native for b in backends.loaded() if b.native is not None]
 
 
+def _written(path: Path) -> float:
+    return path.stat().st_mtime
+
+
 def _write(recording: profile.Recording, folder: Path, *, beside: bool, perfetto: bool) -> None:
-    """Write the formats of Perfetto and of XProf, TensorBoard's page."""
-    target = folder / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
+    """Write the formats of Perfetto and of XProf, TensorBoard's page.
+
+    `beside` what JAX has just written: one profile is one run.
+    """
+    runs = folder / "plugins" / "profile"
+    theirs = list(runs.glob("*")) if beside else []
+    newest = max(theirs, key=_written, default=None)
+    target = newest or runs / time.strftime("%Y_%m_%d_%H_%M_%S")
     target.mkdir(parents=True, exist_ok=True)
     host = f"{platform.node() or 'host'}{'.arrayport' if beside else ''}"
     (target / f"{host}.xplane.pb").write_bytes(xspace(recording, host))

@@ -53,6 +53,19 @@ def test_parts_of_other_memory_count_once(backend):
     assert part.size == 30_010
 
 
+@pytest.mark.usefixtures("backend")
+def test_weak_types_are_explained():
+    weak = anp.asarray(2.0) * 1
+    strong = anp.zeros(7, "float32")
+    assert weak.weak_type
+    told = str(ap.memory_report())
+    assert "float32[]*" in told
+    assert told.splitlines()[-1].startswith("* of a weak type")
+    assert strong.size == 7
+    alone = [a for a in ap.memory_report().arrays if not a.type.endswith("*")]
+    assert "*" not in str(type(ap.memory_report())(tuple(alone)))
+
+
 def test_numbers_are_as_without(backend):
     with ap.tracking_memory():
         x = anp.arange(3.0) * 2

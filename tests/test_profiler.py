@@ -49,6 +49,7 @@ def test_a_trace_names_what_ran(tmp_path, backend):
                 ap.block_until_ready(work(x))
         with ap.named_scope("ending"):
             ap.block_until_ready(anp.exp(x))
+    assert len(list(tmp_path.glob("plugins/profile/*"))) == 1  # one run, if JAX is loaded too
     events = read(tmp_path)
     spans = [e for e in events if e.get("ph") == "X"]
     names = [e["name"] for e in spans]

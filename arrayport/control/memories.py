@@ -49,7 +49,9 @@ class MemoryReport:
 
     def __str__(self) -> str:
         head = f"{self.nbytes:,} bytes in {len(self.arrays)} arrays"
-        return "\n".join([head, *map(str, self.arrays)])
+        weak = any(a.type.endswith("*") for a in self.arrays)
+        legend = ["* of a weak type: it follows the dtype of what it meets"] if weak else []
+        return "\n".join([head, *map(str, self.arrays), *legend])
 
 
 def memory_report(platform: str | None = None) -> MemoryReport:

@@ -159,7 +159,8 @@ def get(name: str) -> Backend:
     try:
         backend = entry.load()
     except Exception as e:  # whatever a package raises while it is imported
-        told = str(e) if isinstance(e, ImportError) else f"{type(e).__name__}: {e}"
+        words = " ".join(str(e).split())
+        told = words if isinstance(e, ImportError) else f"{type(e).__name__}: {words}"
         hint = INSTALL.get(name)
         raise BackendNotFoundError(
             f"backend {name!r} cannot be loaded: {told}"

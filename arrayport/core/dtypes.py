@@ -411,6 +411,10 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
     Raises TypeError for a Python number: its answer would depend on the value. Source:
     ``numpy.can_cast``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.can_cast("int8", "int16")
+    True
     """
     if isinstance(from_, (int, float, complex)) and not isinstance(from_, np.generic):
         raise TypeError(f"can_cast needs a dtype or an array, not the Python number {from_!r}")

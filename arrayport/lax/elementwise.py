@@ -186,8 +186,80 @@ def _binary(
 
 def _described(function: Any, name: str, text: str) -> Any:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{text} Source: ``jax.lax.{name}``."
+    given, gives = EXAMPLES[name]
+    function.__doc__ = f"""{text} Source: ``jax.lax.{name}``.
+
+    >>> from arrayport import lax
+    >>> lax.{name}({given})
+    Array({gives}, ...)
+    """
     return function
+
+
+EXAMPLES = {  # of each function that is made here: operands, and what it gives of them
+    "abs": ("-2.0", "2."),
+    "acos": ("1.0", "0."),
+    "acosh": ("1.0", "0."),
+    "add": ("1, 2", "3"),
+    "asin": ("1.0", "1.5707..."),
+    "asinh": ("0.0", "0."),
+    "atan": ("1.0", "0.7853..."),
+    "atan2": ("0.0, 1.0", "0."),
+    "atanh": ("0.5", "0.5493..."),
+    "bessel_i0e": ("0.0", "1."),
+    "bessel_i1e": ("1.0", "0.2079..."),
+    "bitwise_and": ("6, 3", "2"),
+    "bitwise_not": ("5", "-6"),
+    "bitwise_or": ("6, 3", "7"),
+    "bitwise_xor": ("6, 3", "5"),
+    "cbrt": ("8.0", "2."),
+    "ceil": ("1.5", "2."),
+    "clz": ("1", "31"),
+    "cos": ("0.0", "1."),
+    "cosh": ("0.0", "1."),
+    "digamma": ("1.0", "-0.5772..."),
+    "eq": ("1, 1", "True"),
+    "erf": ("0.5", "0.5204..."),
+    "erf_inv": ("0.5", "0.4769..."),
+    "erfc": ("0.5", "0.4795..."),
+    "exp": ("1.0", "2.7182..."),
+    "exp2": ("3.0", "8."),
+    "expm1": ("1.0", "1.7182..."),
+    "floor": ("-1.5", "-2."),
+    "ge": ("1, 2", "False"),
+    "gt": ("2, 1", "True"),
+    "imag": ("1 + 2j", "2."),
+    "is_finite": ("1.0", "True"),
+    "le": ("1, 2", "True"),
+    "lgamma": ("5.0", "3.1780..."),
+    "log": ("2.0", "0.6931..."),
+    "log1p": ("1.0", "0.6931..."),
+    "log2": ("8.0", "3."),
+    "logistic": ("0.0", "0.5"),
+    "lt": ("2, 1", "False"),
+    "max": ("1.0, 2.0", "2."),
+    "min": ("1.0, 2.0", "1."),
+    "mul": ("2, 3", "6"),
+    "mulhi": ("2**20, 2**20", "256"),
+    "ne": ("1, 1", "False"),
+    "neg": ("1.5", "-1.5"),
+    "one_minus_square": ("3.0", "-8."),
+    "population_count": ("7", "3"),
+    "real": ("1 + 2j", "1."),
+    "rem": ("-7, 2", "-1"),
+    "rsqrt": ("4.0", "0.5"),
+    "shift_left": ("1, 3", "8"),
+    "shift_right_arithmetic": ("-8, 1", "-4"),
+    "shift_right_logical": ("8, 1", "4"),
+    "sign": ("-3.0", "-1."),
+    "sin": ("0.5", "0.4794..."),
+    "sinh": ("1.0", "1.1752..."),
+    "sqrt": ("9.0", "3."),
+    "square": ("3", "9"),
+    "sub": ("2, 3", "-1"),
+    "tan": ("0.5", "0.5463..."),
+    "tanh": ("0.5", "0.4621..."),
+}
 
 
 # ---- elementwise
@@ -284,13 +356,23 @@ def _no_half(x: Array, name: str) -> Array:
 
 
 def complex(x: Any, y: Any, /) -> Array:
-    """Make the complex numbers x + iy of float32 or float64. Source: ``jax.lax.complex``."""
+    """Make the complex numbers x + iy of float32 or float64. Source: ``jax.lax.complex``.
+
+    >>> from arrayport import lax
+    >>> lax.complex(1.0, 2.0)
+    Array(1.+2.j, dtype=complex64, weak_type=True)
+    """
     a, b = _floats((x, y), "complex")
     return elementwise.complex(_no_half(a, "complex"), b)
 
 
 def conj(x: Any, /) -> Array:
-    """Take the complex conjugate; a float becomes complex. Source: ``jax.lax.conj``."""
+    """Take the complex conjugate; a float becomes complex. Source: ``jax.lax.conj``.
+
+    >>> from arrayport import lax
+    >>> lax.conj(1 + 2j)
+    Array(1.-2.j, dtype=complex64, weak_type=True)
+    """
     x = _no_half(takes(lift(x), FLOATING, "conj"), "conj")
     return elementwise.conj(structure.convert(x, dtypes.complex_dtype(x.dtype), x.weak))
 
@@ -299,6 +381,10 @@ def pow(x: Any, y: Any, /) -> Array:
     """Raise a float or complex x to a power of the same dtype, or to integers.
 
     Source: ``jax.lax.pow``.
+
+    >>> from arrayport import lax
+    >>> lax.pow(2.0, 3)
+    Array(8., dtype=float32, weak_type=True)
     """
     if type(y) is int:
         return integer_pow(takes(lift(x), FLOATING, "pow"), y)
@@ -311,12 +397,22 @@ def pow(x: Any, y: Any, /) -> Array:
 
 
 def integer_pow(x: Any, y: int) -> Array:
-    """Raise x to a Python integer. Source: ``jax.lax.integer_pow``."""
+    """Raise x to a Python integer. Source: ``jax.lax.integer_pow``.
+
+    >>> from arrayport import lax
+    >>> lax.integer_pow(2, 3)
+    Array(8, dtype=int32, weak_type=True)
+    """
     return elementwise.integer_pow(takes(lift(x), NUMERIC, "integer_pow"), y)
 
 
 def reciprocal(x: Any, /) -> Array:
-    """Divide 1 by x. Source: ``jax.lax.reciprocal``."""
+    """Divide 1 by x. Source: ``jax.lax.reciprocal``.
+
+    >>> from arrayport import lax
+    >>> lax.reciprocal(4.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return integer_pow(takes(lift(x), FLOATING, "reciprocal"), -1)
 
 
@@ -341,7 +437,12 @@ def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> A
 
 
 def nextafter(x1: Any, x2: Any) -> Array:
-    """Give the float after x1 in the direction of x2. Source: ``jax.lax.nextafter``."""
+    """Give the float after x1 in the direction of x2. Source: ``jax.lax.nextafter``.
+
+    >>> from arrayport import lax
+    >>> lax.nextafter(1.0, 2.0) > 1.0
+    Array(True, dtype=bool)
+    """
     x, y = _alike((x1, x2), "nextafter")
     return elementwise.nextafter(takes(x, "f", "nextafter"), y)
 
@@ -362,6 +463,10 @@ def igammac(a: Any, x: Any) -> Array:
     """Give the part of the gamma distribution with exponent a that is above x.
 
     Source: ``jax.lax.igammac``.
+
+    >>> from arrayport import lax
+    >>> lax.igammac(1.0, 0.0)
+    Array(1., dtype=float32, weak_type=True)
     """
     return special.igammac(*_floats((a, x), "igammac"))
 
@@ -383,6 +488,10 @@ def polygamma(m: Any, x: Any) -> Array:
     """Give the mth derivative of `digamma`, for whole m; there is no derivative in m.
 
     Source: ``jax.lax.polygamma``.
+
+    >>> from arrayport import lax
+    >>> lax.polygamma(1.0, 1.0)
+    Array(1.6449..., dtype=float32, weak_type=True)
     """
     return special.polygamma(*_floats((m, x), "polygamma"))
 
@@ -391,6 +500,10 @@ def zeta(x: Any, q: Any) -> Array:
     """Give the sum of (k + q)**-x over k = 0, 1, 2 ...; there is no derivative in x.
 
     Source: ``jax.lax.zeta``.
+
+    >>> from arrayport import lax
+    >>> lax.zeta(2.0, 1.0)
+    Array(1.6449..., dtype=float32, weak_type=True)
     """
     return special.zeta(*_floats((x, q), "zeta"))
 
@@ -430,7 +543,12 @@ def round(x: Any, rounding_method: Any = 0) -> Array:
 
 
 def clamp(min: Any, x: Any, max: Any) -> Array:
-    """Limit x to the range from min to max, each of x's shape or (). Source: ``jax.lax.clamp``."""
+    """Limit x to the range from min to max, each of x's shape or (). Source: ``jax.lax.clamp``.
+
+    >>> from arrayport import lax
+    >>> lax.clamp(0, 5, 3)
+    Array(3, dtype=int32, weak_type=True)
+    """
     low, value, high = _lifted((min, x, max), "clamp")
     if not low.dtype == value.dtype == high.dtype:
         raise TypeError(
@@ -443,7 +561,13 @@ def clamp(min: Any, x: Any, max: Any) -> Array:
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Array:
-    """Choose by a boolean of the shape of the cases, or (). Source: ``jax.lax.select``."""
+    """Choose by a boolean of the shape of the cases, or (). Source: ``jax.lax.select``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.select(anp.array([True, False]), anp.arange(2), anp.array([5, 6]))
+    Array([0, 6], dtype=int32)
+    """
     return select_n(pred, on_false, on_true)
 
 
@@ -451,6 +575,11 @@ def select_n(which: Any, *cases: Any) -> Array:
     """Choose among cases of one shape and dtype: by a boolean between two, by int32 among more.
 
     Source: ``jax.lax.select_n``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.select_n(anp.array([1, 0]), anp.arange(2), anp.array([5, 6]))
+    Array([5, 1], dtype=int32)
     """
     index = lift(which, home_of(*cases), "which")
     xs = lift_all(cases)

@@ -207,7 +207,13 @@ def reduce_window_shape_tuple(
 
 
 def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
-    """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``."""
+    """Sum over axes, in the operand's dtype. Source: ``jax.lax.reduce_sum``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.reduce_sum(anp.ones((2, 3)), (0,))
+    Array([2., 2., 2.], dtype=float32)
+    """
     no_sharding(out_sharding, "reduce_sum")
     x = takes(lift(operand, None, "operand"), NUMERIC, "reduce_sum")
     return structure.reduce_sum(x, [structure.axis_of(a, len(x.shape), "axes") for a in axes])

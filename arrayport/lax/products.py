@@ -43,7 +43,13 @@ def dot(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Multiply vectors and matrices, or as `dot_general` does. Source: ``jax.lax.dot``."""
+    """Multiply vectors and matrices, or as `dot_general` does. Source: ``jax.lax.dot``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.dot(anp.arange(3), anp.arange(3))
+    Array(5, dtype=int32)
+    """
     no_sharding(out_sharding, "dot")
     options = {"precision": precision, "preferred_element_type": preferred_element_type}
     if dimension_numbers is not None:
@@ -55,7 +61,13 @@ def dot(
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
-    """Multiply stacks of matrices with equal leading axes. Source: ``jax.lax.batch_matmul``."""
+    """Multiply stacks of matrices with equal leading axes. Source: ``jax.lax.batch_matmul``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.batch_matmul(anp.ones((2, 1, 3)), anp.ones((2, 3, 4))).shape
+    (2, 1, 4)
+    """
     x, y = lift_all((lhs, rhs))
     if len(x.shape) < 2 or len(x.shape) != len(y.shape) or x.shape[:-2] != y.shape[:-2]:
         raise ValueError(f"batch_matmul needs equal leading axes, not {x.shape} and {y.shape}")

@@ -41,7 +41,13 @@ __all__ = [
 
 
 def dtype(x: Any) -> Any:
-    """Give the dtype of an array or a number. Source: ``jax.lax.dtype``."""
+    """Give the dtype of an array or a number. Source: ``jax.lax.dtype``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.dtype(anp.arange(2))
+    dtype('int32')
+    """
     return lift(x).dtype
 
 
@@ -49,6 +55,10 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Array:
     """Cast to a dtype; Python's int, float and complex keep a weak type weak.
 
     Source: ``jax.lax.convert_element_type``.
+
+    >>> from arrayport import lax
+    >>> lax.convert_element_type(1.5, int)
+    Array(1, dtype=int32, weak_type=True)
     """
     x = lift(operand, None, "operand")
     weak = x.weak and new_dtype in {int, float, complex}
@@ -56,7 +66,12 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Array:
 
 
 def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Array:
-    """Make an array whose values do not matter. Source: ``jax.lax.empty``."""
+    """Make an array whose values do not matter. Source: ``jax.lax.empty``.
+
+    >>> from arrayport import lax
+    >>> lax.empty((2,), float).shape
+    (2,)
+    """
     no_sharding(out_sharding, "empty")
     return full(tuple(shape), 0, dtype)
 
@@ -64,7 +79,13 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Arra
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
 ) -> Array:
-    """Put a number everywhere in the shape and dtype of x, unless others are given."""
+    """Put a number everywhere in the shape and dtype of x, unless others are given.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.full_like(anp.arange(2), 7)
+    Array([7, 7], dtype=int32)
+    """
     no_sharding(sharding, "full_like")
     like = x if hasattr(x, "shape") and hasattr(x, "dtype") else lift(x)
     known = dtypes.canonicalize(like.dtype if dtype is None else dtype)
@@ -76,7 +97,12 @@ def full_like(
 
 
 def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
-    """Repeat an array along new leading axes. Source: ``jax.lax.broadcast``."""
+    """Repeat an array along new leading axes. Source: ``jax.lax.broadcast``.
+
+    >>> from arrayport import lax
+    >>> lax.broadcast(1, (2,))
+    Array([1, 1], dtype=int32, weak_type=True)
+    """
     no_sharding(out_sharding, "broadcast")
     x = lift(operand, None, "operand")
     return structure.broadcast_to(x, (*sizes, *x.shape))
@@ -119,18 +145,35 @@ def broadcast_like(arr: Any, like_arr: Any) -> Array:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """Give the shape to which all broadcast. Source: ``jax.lax.broadcast_shapes``."""
+    """Give the shape to which all broadcast. Source: ``jax.lax.broadcast_shapes``.
+
+    >>> from arrayport import lax
+    >>> lax.broadcast_shapes((3, 1), (2,))
+    (3, 2)
+    """
     return common_shape(*[tuple(s) for s in shapes])
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Array:
-    """Add leading axes of extent 1 up to a rank. Source: ``jax.lax.broadcast_to_rank``."""
+    """Add leading axes of extent 1 up to a rank. Source: ``jax.lax.broadcast_to_rank``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.broadcast_to_rank(anp.ones(3), 2).shape
+    (1, 3)
+    """
     x = lift(x)
     return structure.reshape(x, (1,) * (rank - len(x.shape)) + x.shape)
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Array:
-    """Make one axis of the axes from start to stop. Source: ``jax.lax.collapse``."""
+    """Make one axis of the axes from start to stop. Source: ``jax.lax.collapse``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.collapse(anp.ones((2, 3, 4)), 1).shape
+    (2, 12)
+    """
     x = lift(operand, None, "operand")
     axes = range(len(x.shape))[start_dimension:stop_dimension]
     if not axes:
@@ -149,6 +192,12 @@ def reshape(
     """Give another shape of the same size, `dimensions` permuting the axes first.
 
     Source: ``jax.lax.reshape``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.reshape(anp.arange(4), (2, 2))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
     """
     no_sharding(out_sharding, "reshape")
     x = lift(operand, None, "operand")
@@ -158,18 +207,35 @@ def reshape(
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Array:
-    """Reverse axes. Source: ``jax.lax.rev``."""
+    """Reverse axes. Source: ``jax.lax.rev``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.rev(anp.arange(3), (0,))
+    Array([2, 1, 0], dtype=int32)
+    """
     x = lift(operand, None, "operand")
     return fold(lambda x, axis: slice_in_dim(x, None, None, -1, axis), dimensions, x)
 
 
 def shape_as_value(shape: Sequence[int]) -> Array:
-    """Give a shape as an array of integers. Source: ``jax.lax.shape_as_value``."""
+    """Give a shape as an array of integers. Source: ``jax.lax.shape_as_value``.
+
+    >>> from arrayport import lax
+    >>> lax.shape_as_value((2, 3))
+    Array([2, 3], dtype=int32)
+    """
     return from_host(np.array(tuple(shape), dtypes.int32))
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Array:
-    """Lay copies beside each other, so many along each axis. Source: ``jax.lax.tile``."""
+    """Lay copies beside each other, so many along each axis. Source: ``jax.lax.tile``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.tile(anp.arange(2), (2,))
+    Array([0, 1, 0, 1], dtype=int32)
+    """
     x = lift(operand, None, "operand")
     if len(reps) != len(x.shape):
         raise ValueError(f"reps {tuple(reps)} of lax.tile must be one an axis of {x.shape}")
@@ -177,7 +243,13 @@ def tile(operand: Any, reps: Sequence[int]) -> Array:
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Array:
-    """Permute the axes. Source: ``jax.lax.transpose``."""
+    """Permute the axes. Source: ``jax.lax.transpose``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.transpose(anp.ones((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     x, order = lift(operand, None, "operand"), tuple(permutation)
     if sorted(order) != list(range(len(x.shape))):
         raise TypeError(f"permutation {order} must name each of the axes of {x.shape} once")
@@ -185,6 +257,12 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Array:
 
 
 def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
-    """Take an axis apart. Source: ``jax.lax.unstack``."""
+    """Take an axis apart. Source: ``jax.lax.unstack``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.unstack(anp.arange(2))
+    (Array(0, dtype=int32), Array(1, dtype=int32))
+    """
     x = lift(x)
     return tuple([index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])

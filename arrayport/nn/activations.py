@@ -67,7 +67,13 @@ def _weakly(x: Any) -> Array:
 
 
 def identity(x: Any) -> Array:
-    """Give x as it is."""
+    """Give x as it is.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.identity(anp.array([-2.0, 3.0]))
+    Array([-2.,  3.], dtype=float32)
+    """
     return lift(x)
 
 
@@ -83,7 +89,13 @@ def relu(x: Any) -> Array:
 
 
 def relu6(x: Any) -> Array:
-    """Give min(max(x, 0), 6). Source: ``jax.nn.relu6``."""
+    """Give min(max(x, 0), 6). Source: ``jax.nn.relu6``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.relu6(anp.array([-2.0, 3.0]))
+    Array([0., 3.], dtype=float32)
+    """
     x = _weakly(x)
     return clamp(constant(0, x), x, constant(6, x))
 
@@ -99,7 +111,13 @@ def sigmoid(x: Any) -> Array:
 
 
 def silu(x: Any) -> Array:
-    """Give x sigmoid(x). Source: ``jax.nn.silu``."""
+    """Give x sigmoid(x). Source: ``jax.nn.silu``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.silu(anp.array([-2.0, 3.0]))
+    Array([-0.2384...,  2.8577... ], dtype=float32)
+    """
     x = inexact(lift(x, None, "x"))
     return x * logistic(x)
 
@@ -121,32 +139,62 @@ def softplus(x: Any) -> Array:
 
 
 def log_sigmoid(x: Any) -> Array:
-    """Give log(sigmoid(x)). Source: ``jax.nn.log_sigmoid``."""
+    """Give log(sigmoid(x)). Source: ``jax.nn.log_sigmoid``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.log_sigmoid(anp.array([-2.0, 3.0]))
+    Array([-2.1269...  , -0.0485...], dtype=float32)
+    """
     return neg(softplus(neg(lift(x, None, "x"))))
 
 
 def soft_sign(x: Any) -> Array:
-    """Give x / (1 + abs(x)). Source: ``jax.nn.soft_sign``."""
+    """Give x / (1 + abs(x)). Source: ``jax.nn.soft_sign``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.soft_sign(anp.array([-2.0, 3.0]))
+    Array([-0.6666...,  0.75     ], dtype=float32)
+    """
     x = inexact(lift(x, None, "x"))
     return x / (abs(x) + 1)
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
-    """Give x if positive, else alpha (exp(x) - 1). Source: ``jax.nn.elu``."""
+    """Give x if positive, else alpha (exp(x) - 1). Source: ``jax.nn.elu``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.elu(anp.array([-2.0, 3.0]))
+    Array([-0.8646...,  3.        ], dtype=float32)
+    """
     x = _weakly(x)
     up = greater(x, 0)
     return select(up, x, alpha * expm1(select(up, constant(0, x), x)))
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """Give x if positive, else alpha (exp(x / alpha) - 1). Source: ``jax.nn.celu``."""
+    """Give x if positive, else alpha (exp(x / alpha) - 1). Source: ``jax.nn.celu``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.celu(anp.array([-2.0, 3.0]))
+    Array([-0.8646...,  3.        ], dtype=float32)
+    """
     x = _weakly(x)
     up, zero = greater(x, 0), constant(0, x)
     return select(up, x, zero) + alpha * expm1(select(up, zero, x) / alpha)
 
 
 def selu(x: Any) -> Array:
-    """Give the scaled `elu` that keeps mean and variance. Source: ``jax.nn.selu``."""
+    """Give the scaled `elu` that keeps mean and variance. Source: ``jax.nn.selu``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.selu(anp.array([-2.0, 3.0]))
+    Array([-1.5201...,  3.1521... ], dtype=float32)
+    """
     return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
 
 
@@ -177,7 +225,13 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 
 def glu(x: Any, axis: int = -1) -> Array:
-    """Give the first half of an axis times the sigmoid of the second. Source: ``jax.nn.glu``."""
+    """Give the first half of an axis times the sigmoid of the second. Source: ``jax.nn.glu``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.glu(anp.array([3.0, 0.0]))
+    Array([1.5], dtype=float32)
+    """
     x = inexact(lift(x, None, "x"))
     axis = axis_of(axis, len(x.shape), "axis")
     size = x.shape[axis]
@@ -188,19 +242,37 @@ def glu(x: Any, axis: int = -1) -> Array:
 
 
 def hard_tanh(x: Any) -> Array:
-    """Limit x to the range from -1 to 1. Source: ``jax.nn.hard_tanh``."""
+    """Limit x to the range from -1 to 1. Source: ``jax.nn.hard_tanh``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.hard_tanh(anp.array([-2.0, 3.0]))
+    Array([-1.,  1.], dtype=float32)
+    """
     x = lift(x, None, "x")
     above = x if dtypes.kind(x.dtype) in "bu" else select(less(x, -1), constant(-1, x), x)
     return select(greater(x, 1), constant(1, x), above)
 
 
 def hard_sigmoid(x: Any) -> Array:
-    """Give relu6(x + 3) / 6. Source: ``jax.nn.hard_sigmoid``."""
+    """Give relu6(x + 3) / 6. Source: ``jax.nn.hard_sigmoid``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.hard_sigmoid(anp.array([-2.0, 3.0]))
+    Array([0.1666..., 1.        ], dtype=float32)
+    """
     return relu6(_weakly(x) + 3.0) / 6.0
 
 
 def hard_silu(x: Any) -> Array:
-    """Give x hard_sigmoid(x). Source: ``jax.nn.hard_silu``."""
+    """Give x hard_sigmoid(x). Source: ``jax.nn.hard_silu``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.hard_silu(anp.array([-2.0, 3.0]))
+    Array([-0.3333...,  3.        ], dtype=float32)
+    """
     x = _weakly(x)
     return x * hard_sigmoid(x)
 
@@ -209,25 +281,49 @@ hard_swish = hard_silu
 
 
 def squareplus(x: Any, b: Any = 4) -> Array:
-    """Give (x + sqrt(x**2 + b)) / 2. Source: ``jax.nn.squareplus``."""
+    """Give (x + sqrt(x**2 + b)) / 2. Source: ``jax.nn.squareplus``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.squareplus(anp.array([-2.0, 3.0]))
+    Array([0.4142..., 3.3027... ], dtype=float32)
+    """
     x = inexact(lift(x, None, "x"))
     return (x + root(x * x + b)) / 2
 
 
 def mish(x: Any) -> Array:
-    """Give x tanh(softplus(x)). Source: ``jax.nn.mish``."""
+    """Give x tanh(softplus(x)). Source: ``jax.nn.mish``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.mish(anp.array([-2.0, 3.0]))
+    Array([-0.2525...,  2.9865...  ], dtype=float32)
+    """
     x = inexact(lift(x, None, "x"))
     return x * tanh(softplus(x))
 
 
 def sparse_plus(x: Any) -> Array:
-    """Give 0 up to -1, then (x + 1)**2 / 4, and x from 1. Source: ``jax.nn.sparse_plus``."""
+    """Give 0 up to -1, then (x + 1)**2 / 4, and x from 1. Source: ``jax.nn.sparse_plus``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.sparse_plus(anp.array([-2.0, 3.0]))
+    Array([0., 3.], dtype=float32)
+    """
     x = _weakly(x)
     middle = (x + 1.0) * (x + 1.0) / 4
     return select(x <= -1, constant(0, x), select(x >= 1, x, middle))
 
 
 def sparse_sigmoid(x: Any) -> Array:
-    """Give (x + 1) / 2, limited to the range from 0 to 1. Source: ``jax.nn.sparse_sigmoid``."""
+    """Give (x + 1) / 2, limited to the range from 0 to 1. Source: ``jax.nn.sparse_sigmoid``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.sparse_sigmoid(anp.array([-2.0, 3.0]))
+    Array([0., 1.], dtype=float32)
+    """
     x = _weakly(x)
     return 0.5 * minimum(maximum(x + 1.0, constant(0, x)), constant(2, x))

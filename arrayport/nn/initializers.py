@@ -42,14 +42,26 @@ __all__ = [
 
 
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
-    """Give zeros. Source: ``jax.nn.initializers.zeros``."""
+    """Give zeros. Source: ``jax.nn.initializers.zeros``.
+
+    >>> from arrayport import random
+    >>> from arrayport.nn import initializers
+    >>> initializers.zeros(random.key(0), (2,))
+    Array([0., 0.], dtype=float32)
+    """
     no_sharding(out_sharding, "zeros")
     del key
     return creation.zeros(shape, dtype)
 
 
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
-    """Give ones. Source: ``jax.nn.initializers.ones``."""
+    """Give ones. Source: ``jax.nn.initializers.ones``.
+
+    >>> from arrayport import random
+    >>> from arrayport.nn import initializers
+    >>> initializers.ones(random.key(0), (2,))
+    Array([1., 1.], dtype=float32)
+    """
     no_sharding(out_sharding, "ones")
     del key
     return creation.ones(shape, dtype)
@@ -72,7 +84,13 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Make an initializer that draws from [0, scale). Source: ``jax.nn.initializers.uniform``."""
+    """Make an initializer that draws from [0, scale). Source: ``jax.nn.initializers.uniform``.
+
+    >>> from arrayport import random
+    >>> from arrayport.nn import initializers
+    >>> initializers.uniform()(random.key(0), (2, 3)).shape
+    (2, 3)
+    """
     own = dtype
 
     def init(key: Any, shape: Any, dtype: Any = own) -> Array:
@@ -82,7 +100,13 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Make an initializer that draws normal numbers. Source: ``jax.nn.initializers.normal``."""
+    """Make an initializer that draws normal numbers. Source: ``jax.nn.initializers.normal``.
+
+    >>> from arrayport import random
+    >>> from arrayport.nn import initializers
+    >>> initializers.normal()(random.key(0), (2, 3)).shape
+    (2, 3)
+    """
     own = dtype
 
     def init(key: Any, shape: Any, dtype: Any = own) -> Array:
@@ -97,6 +121,11 @@ def truncated_normal(
     """Make an initializer that draws normal numbers between bounds, in units of stddev.
 
     Source: ``jax.nn.initializers.truncated_normal``.
+
+    >>> from arrayport import random
+    >>> from arrayport.nn import initializers
+    >>> initializers.truncated_normal()(random.key(0), (2, 3)).shape
+    (2, 3)
     """
     own = dtype
 
@@ -202,6 +231,11 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
 
     Shapes are (*window, inputs, outputs), with no more inputs than outputs and one to three axes
     of the window, else ValueError. Source: ``jax.nn.initializers.delta_orthogonal``.
+
+    >>> from arrayport import random
+    >>> from arrayport.nn import initializers
+    >>> initializers.delta_orthogonal()(random.key(0), (3, 2, 2)).shape
+    (3, 2, 2)
     """
     own = dtype
 

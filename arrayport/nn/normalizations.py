@@ -32,7 +32,13 @@ __all__ = [
 
 
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
-    """Give log(mean(exp(x))) over axes. Source: ``jax.nn.logmeanexp``."""
+    """Give log(mean(exp(x))) over axes. Source: ``jax.nn.logmeanexp``.
+
+    >>> from arrayport import nn
+    >>> import arrayport.numpy as anp
+    >>> nn.logmeanexp(anp.zeros(3))
+    Array(0., dtype=float32)
+    """
     x = inexact(arrayed(x, "x"))
     axes = axes_of(axis, len(x.shape))
     total = logsumexp(x, axes, where=where, keepdims=keepdims)

@@ -209,7 +209,12 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = False, device: Any = None) -> A
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """Give an Array of the same values in memory of its own. Source: ``jax.numpy.copy``."""
+    """Give an Array of the same values in memory of its own. Source: ``jax.numpy.copy``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.copy(anp.arange(2))
+    Array([0, 1], dtype=int32)
+    """
     return asarray(a, order=order, copy=True)
 
 
@@ -251,7 +256,12 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Make an array whose values do not matter; they are zeros. Source: ``jax.numpy.empty``."""
+    """Make an array whose values do not matter; they are zeros. Source: ``jax.numpy.empty``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.empty((2, 3)).shape
+    (2, 3)
+    """
     no_sharding(out_sharding, "empty")
     return zeros(shape, dtype, device=device)
 
@@ -310,7 +320,12 @@ def full_like(
 def zeros_like(
     a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """Make zeros in the shape, dtype and place of an array. Source: ``jax.numpy.zeros_like``."""
+    """Make zeros in the shape, dtype and place of an array. Source: ``jax.numpy.zeros_like``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.zeros_like(anp.arange(2))
+    Array([0, 0], dtype=int32)
+    """
     no_sharding(out_sharding, "zeros_like")
     return full_like(a, 0, dtype, shape, device=device)
 
@@ -318,7 +333,12 @@ def zeros_like(
 def ones_like(
     a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """Make ones in the shape, dtype and place of an array. Source: ``jax.numpy.ones_like``."""
+    """Make ones in the shape, dtype and place of an array. Source: ``jax.numpy.ones_like``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.ones_like(anp.arange(2))
+    Array([1, 1], dtype=int32)
+    """
     no_sharding(out_sharding, "ones_like")
     return full_like(a, 1, dtype, shape, device=device)
 
@@ -326,7 +346,12 @@ def ones_like(
 def empty_like(
     prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
 ) -> Array:
-    """Make an array like another whose values do not matter. Source: ``jax.numpy.empty_like``."""
+    """Make an array like another whose values do not matter. Source: ``jax.numpy.empty_like``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.empty_like(anp.arange(3)).dtype
+    dtype('int32')
+    """
     return zeros_like(prototype, dtype, shape, device=device)
 
 
@@ -358,7 +383,13 @@ def _eye(rows: int, columns: int, k: Any, dtype: DType) -> Array:
 
 
 def identity(n: int, dtype: Any = None) -> Array:
-    """Make the identity matrix (n, n). Source: ``jax.numpy.identity``."""
+    """Make the identity matrix (n, n). Source: ``jax.numpy.identity``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
     return eye(n, dtype=dtype)
 
 
@@ -423,6 +454,10 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     """Give rows and columns of what is on and below the diagonal k.
 
     Source: ``numpy.tril_indices``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.tril_indices(2)[0]
+    Array([0, 1, 1], dtype=int32)
     """
     rows, columns = np.nonzero(_host_tri(n, k, m))
     return from_host(rows), from_host(columns)
@@ -432,18 +467,32 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     """Give rows and columns of what is on and above the diagonal k.
 
     Source: ``numpy.triu_indices``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.triu_indices(2)[0]
+    Array([0, 0, 1], dtype=int32)
     """
     rows, columns = np.nonzero(~_host_tri(n, whole(k, "k") - 1, m))
     return from_host(rows), from_host(columns)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
-    """Give `tril_indices` of a matrix's shape."""
+    """Give `tril_indices` of a matrix's shape.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.tril_indices_from(anp.ones((2, 2)))[1]
+    Array([0, 0, 1], dtype=int32)
+    """
     rows, columns = _matrix(arr, "tril_indices_from").shape[-2:]
     return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
-    """Give `triu_indices` of a matrix's shape."""
+    """Give `triu_indices` of a matrix's shape.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.triu_indices_from(anp.ones((2, 2)))[1]
+    Array([0, 1, 1], dtype=int32)
+    """
     rows, columns = _matrix(arr, "triu_indices_from").shape[-2:]
     return triu_indices(rows, k, columns)

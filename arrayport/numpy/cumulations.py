@@ -63,6 +63,10 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Ar
     """Multiply all up to each element of an axis, or of the flat array.
 
     Source: ``jax.numpy.cumprod``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.cumprod(anp.array([1, 2, 3]))
+    Array([1, 2, 6], dtype=int32)
     """
     return _cumulate(a, ops.cumprod, axis, dtype, out, "cumprod")
 
@@ -101,6 +105,10 @@ def cumulative_prod(
     """Multiply all up to each element, after a first 1 if `include_initial`.
 
     Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.cumulative_prod(anp.array([1, 2, 3]))
+    Array([1, 2, 6], dtype=int32)
     """
     return _standard_cumulation(x, cumprod, 1, axis, dtype, include_initial)
 
@@ -136,6 +144,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Take the differences of neighbours in the flat array, between two ends.
 
     Source: ``numpy.ediff1d``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.ediff1d(anp.array([1, 4, 9]))
+    Array([3, 5], dtype=int32)
     """
     x = reshape(arrayed(ary, "ary"), (-1,))
     ends = [None if e is None else arrayed(e, "to_end, to_begin") for e in (to_begin, to_end)]

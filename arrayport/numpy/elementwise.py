@@ -173,7 +173,12 @@ mod, pow = remainder, power
 
 
 def positive(x: Any, /) -> Array:
-    """Give x as it is."""
+    """Give x as it is.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.positive(2)
+    Array(2, dtype=int32, weak_type=True)
+    """
     return lift(x)
 
 
@@ -233,7 +238,12 @@ def float_power(x: Any, y: Any, /) -> Array:
 
 
 def fabs(x: Any, /) -> Array:
-    """Take the absolute value of real numbers, as a float. Source: ``numpy.fabs``."""
+    """Take the absolute value of real numbers, as a float. Source: ``numpy.fabs``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fabs(-2)
+    Array(2., dtype=float32, weak_type=True)
+    """
     return abs(inexact(real_only(x, "fabs")))
 
 
@@ -278,7 +288,12 @@ def fmax(x1: Any, x2: Any) -> Array:
 
 
 def fmin(x1: Any, x2: Any) -> Array:
-    """Take the smaller of two numbers; NaN only where both are. Source: ``numpy.fmin``."""
+    """Take the smaller of two numbers; NaN only where both are. Source: ``numpy.fmin``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fmin(anp.nan, 1.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
     x, y = settle(promote(x1, x2))
     return select((x < y) | isnan(y), x, y)
 
@@ -358,7 +373,12 @@ around = round
 
 
 def rint(x: Any, /) -> Array:
-    """Round to the nearest whole number, as a float. Source: ``numpy.rint``."""
+    """Round to the nearest whole number, as a float. Source: ``numpy.rint``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.rint(2.5)
+    Array(2., dtype=float32, weak_type=True)
+    """
     x = arrayed(x, "x")
     return ops.round(x if dtypes.is_inexact(x.dtype) else convert(x, dtypes.default_float()))
 
@@ -476,7 +496,12 @@ def sinc(x: Any, /) -> Array:
 
 
 def i0(x: Any) -> Array:
-    """Give the modified Bessel function of order 0. Source: ``numpy.i0``."""
+    """Give the modified Bessel function of order 0. Source: ``numpy.i0``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.i0(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
     return special.bessel_i0(real_only(x, "i0"))
 
 
@@ -513,7 +538,12 @@ def deg2rad(x: Any, /) -> Array:
 
 
 def rad2deg(x: Any, /) -> Array:
-    """Turn radians into degrees."""
+    """Turn radians into degrees.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.degrees(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return inexact(arrayed(x, "x")) * (180 / pi)
 
 

@@ -61,6 +61,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     """Space the edges of so many bins evenly over the values or over `range`; edges stay as given.
 
     Source: ``jax.numpy.histogram_bin_edges``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.histogram_bin_edges(anp.array([0.0, 2.0]), bins=2)
+    Array([0., 1., 2.], dtype=float32)
     """
     del weights
     if isinstance(bins, str):

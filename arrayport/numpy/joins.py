@@ -77,7 +77,12 @@ def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Array:
 
 
 def concat(arrays: Sequence[Any], /, *, axis: Any = 0) -> Array:
-    """Join arrays along an axis. Source: the array API's ``concat``."""
+    """Join arrays along an axis. Source: the array API's ``concat``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.concat([anp.arange(2), anp.arange(1)])
+    Array([0, 1, 0], dtype=int32)
+    """
     return concatenate(arrays, axis)
 
 
@@ -99,7 +104,12 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """Take an axis apart. Source: the array API's ``unstack``."""
+    """Take an axis apart. Source: the array API's ``unstack``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.unstack(anp.arange(2))
+    (Array(0, dtype=int32), Array(1, dtype=int32))
+    """
     x = arrayed(x, "x")
     axis = axis_of(axis, len(x.shape))
     rest = [n for i, n in enumerate(x.shape) if i != axis]
@@ -108,7 +118,13 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def vstack(tup: Any, dtype: Any = None) -> Array:
-    """Join arrays along the first axis; vectors are rows. Source: ``jax.numpy.vstack``."""
+    """Join arrays along the first axis; vectors are rows. Source: ``jax.numpy.vstack``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.vstack([anp.arange(2), anp.arange(2)])
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
     return concatenate([with_axes(x, 2) for x in _parts(tup, "vstack")], 0, dtype)
 
 
@@ -116,13 +132,22 @@ def hstack(tup: Any, dtype: Any = None) -> Array:
     """Join arrays along the second axis, vectors along their only one.
 
     Source: ``jax.numpy.hstack``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.hstack([anp.arange(2), anp.arange(1)])
+    Array([0, 1, 0], dtype=int32)
     """
     xs = [with_axes(x, 1) for x in _parts(tup, "hstack")]
     return concatenate(xs, 0 if len(xs[0].shape) == 1 else 1, dtype)
 
 
 def dstack(tup: Any, dtype: Any = None) -> Array:
-    """Join arrays along the third axis. Source: ``jax.numpy.dstack``."""
+    """Join arrays along the third axis. Source: ``jax.numpy.dstack``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.dstack([anp.arange(2), anp.arange(2)]).shape
+    (1, 2, 2)
+    """
     return concatenate([atleast_3d(x) for x in _parts(tup, "dstack")], 2, dtype)
 
 
@@ -130,13 +155,23 @@ def column_stack(tup: Any) -> Array:
     """Join vectors as columns, and matrices beside each other.
 
     Source: ``jax.numpy.column_stack``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.column_stack([anp.arange(2), anp.ones(2, int)])
+    Array([[0, 1],
+           [1, 1]], dtype=int32)
     """
     xs = [with_axes(x, 1) for x in _parts(tup, "column_stack")]
     return concatenate([ops.expand_dims(x, (1,)) if len(x.shape) == 1 else x for x in xs], 1)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> Array:
-    """Join values to the end of an axis, or of the flat array. Source: ``jax.numpy.append``."""
+    """Join values to the end of an axis, or of the flat array. Source: ``jax.numpy.append``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.append(anp.arange(2), 5)
+    Array([0, 1, 5], dtype=int32)
+    """
     return concatenate(together(arr, values), axis)
 
 
@@ -209,15 +244,30 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the first axis."""
+    """Split along the first axis.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.vsplit(anp.ones((4, 1)), 2)[0].shape
+    (2, 1)
+    """
     return split(ary, indices_or_sections, 0)
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the second axis, of a vector along the first."""
+    """Split along the second axis, of a vector along the first.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.hsplit(anp.arange(4), 2)[1]
+    Array([2, 3], dtype=int32)
+    """
     return split(ary, indices_or_sections, 0 if ndim(ary) == 1 else 1)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the third axis."""
+    """Split along the third axis.
+
+    >>> import arrayport.numpy as anp
+    >>> len(anp.dsplit(anp.ones((1, 1, 4)), 2))
+    2
+    """
     return split(ary, indices_or_sections, 2)

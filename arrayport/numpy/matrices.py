@@ -88,17 +88,33 @@ def diag(v: Any, k: int = 0) -> Array:
 
 
 def diagflat(v: Any, k: int = 0) -> Array:
-    """Make a matrix with the flat array on the diagonal k. Source: ``numpy.diagflat``."""
+    """Make a matrix with the flat array on the diagonal k. Source: ``numpy.diagflat``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.diagflat(anp.array([1, 2]))
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
     return diag(ravel(v), k)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """Give the indices of the main diagonal of an array with `ndim` axes of extent n."""
+    """Give the indices of the main diagonal of an array with `ndim` axes of extent n.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.diag_indices(2)[0]
+    Array([0, 1], dtype=int32)
+    """
     return (creation.iota(dtypes.default_int(), count_of(n, "n")),) * count_of(ndim, "ndim")
 
 
 def diag_indices_from(arr: Any) -> tuple[Array, ...]:
-    """Give `diag_indices` of an array's shape, all of whose extents must be equal."""
+    """Give `diag_indices` of an array's shape, all of whose extents must be equal.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.diag_indices_from(anp.ones((2, 2)))[1]
+    Array([0, 1], dtype=int32)
+    """
     x = arrayed(arr, "arr")
     if len(x.shape) < 2 or len(set(x.shape)) != 1:
         raise ValueError(

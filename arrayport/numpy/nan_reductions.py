@@ -81,7 +81,12 @@ def nanprod(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """Multiply what is not NaN. Source: ``jax.numpy.nanprod``."""
+    """Multiply what is not NaN. Source: ``jax.numpy.nanprod``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanprod(anp.array([2.0, anp.nan, 3.0]))
+    Array(6., dtype=float32)
+    """
     x, known = _numbers(a, where)
     return prod(x, axis, dtype, out, keepdims, initial, known)
 
@@ -112,7 +117,12 @@ def nanmax(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """Take the largest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmax``."""
+    """Take the largest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmax``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanmax(anp.array([anp.nan, 1.0]))
+    Array(1., dtype=float32)
+    """
     no_out("nanmax", out)
     return _nan_extreme(a, max, -np.inf, axis, keepdims, where, initial)
 
@@ -125,7 +135,12 @@ def nanmin(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """Take the smallest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmin``."""
+    """Take the smallest of what is not NaN; of nothing, NaN. Source: ``jax.numpy.nanmin``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanmin(anp.array([anp.nan, 1.0]))
+    Array(1., dtype=float32)
+    """
     no_out("nanmin", out)
     return _nan_extreme(a, min, np.inf, axis, keepdims, where, initial)
 
@@ -158,7 +173,12 @@ def nanvar(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """Give the variance of what is not NaN; NaN where n <= ddof. Source: ``jax.numpy.nanvar``."""
+    """Give the variance of what is not NaN; NaN where n <= ddof. Source: ``jax.numpy.nanvar``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanvar(anp.array([anp.nan, 1.0, 3.0]))
+    Array(1., dtype=float32)
+    """
     x, known = _numbers(a, where)
     spread = var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
     enough = sum(known, axis, keepdims=keepdims) > ddof
@@ -175,7 +195,12 @@ def nanstd(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """Take the square root of `nanvar`. Source: ``jax.numpy.nanstd``."""
+    """Take the square root of `nanvar`. Source: ``jax.numpy.nanstd``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanstd(anp.array([anp.nan, 1.0, 3.0]))
+    Array(1., dtype=float32)
+    """
     return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
 
 
@@ -183,6 +208,10 @@ def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
     """Find the first largest of what is not NaN; -1 where all is NaN.
 
     Source: ``jax.numpy.nanargmax``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanargmax(anp.array([anp.nan, 1.0, 2.0]))
+    Array(2, dtype=int32)
     """
     return _nan_place(a, argmax, -np.inf, axis, out, keepdims)
 
@@ -191,6 +220,10 @@ def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
     """Find the first smallest of what is not NaN; -1 where all is NaN.
 
     Source: ``jax.numpy.nanargmin``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanargmin(anp.array([anp.nan, 1.0, 2.0]))
+    Array(1, dtype=int32)
     """
     return _nan_place(a, argmin, np.inf, axis, out, keepdims)
 
@@ -206,12 +239,22 @@ def _nan_place(
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
-    """Give `cumsum` with 0 for NaN. Source: ``jax.numpy.nancumsum``."""
+    """Give `cumsum` with 0 for NaN. Source: ``jax.numpy.nancumsum``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nancumsum(anp.array([2.0, anp.nan, 3.0]))
+    Array([2., 2., 5.], dtype=float32)
+    """
     x, known = _numbers(a, None)
     return cumsum(masked(x, known, 0), axis, dtype, out)
 
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
-    """Give `cumprod` with 1 for NaN. Source: ``jax.numpy.nancumprod``."""
+    """Give `cumprod` with 1 for NaN. Source: ``jax.numpy.nancumprod``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nancumprod(anp.array([2.0, anp.nan, 3.0]))
+    Array([2., 2., 6.], dtype=float32)
+    """
     x, known = _numbers(a, None)
     return cumprod(masked(x, known, 1), axis, dtype, out)

@@ -68,7 +68,12 @@ def polyadd(a1: Any, a2: Any) -> Array:
 
 
 def polysub(a1: Any, a2: Any) -> Array:
-    """Subtract two polynomials, or columns of them. Source: ``jax.numpy.polysub``."""
+    """Subtract two polynomials, or columns of them. Source: ``jax.numpy.polysub``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.polysub(anp.array([1, 2]), anp.array([1]))
+    Array([1, 1], dtype=int32)
+    """
     return polyadd(a1, negative(arrayed(a2, "a2")))
 
 
@@ -232,7 +237,12 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """Integrate a polynomial m times, with constants k. Source: ``jax.numpy.polyint``."""
+    """Integrate a polynomial m times, with constants k. Source: ``jax.numpy.polyint``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.polyint(anp.array([2.0, 1.0]))
+    Array([1., 1., 0.], dtype=float32)
+    """
     m = count_of(m, "m")
     (x,) = promote_inexact((atleast_1d(p),), "polyint")
     constants = full_like(x, 0, (m,)) + (0 if k is None else arrayed(k, "k"))
@@ -285,7 +295,12 @@ def correlate(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """Slide v, conjugated, along a and sum the products. Source: ``jax.numpy.correlate``."""
+    """Slide v, conjugated, along a and sum the products. Source: ``jax.numpy.correlate``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.correlate(anp.arange(3), anp.array([1, 1]))
+    Array([1., 3.], dtype=float32)
+    """
     x, y = promote_inexact((a, v), "correlate")
     _check("correlate", x, y, mode)
     y = conj(y)

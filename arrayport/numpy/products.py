@@ -73,13 +73,23 @@ def vecdot(
 
 
 def matvec(x1: Any, x2: Any, /) -> Array:
-    """Multiply matrices (..., n, k) by vectors (..., k). Source: ``numpy.matvec``."""
+    """Multiply matrices (..., n, k) by vectors (..., k). Source: ``numpy.matvec``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.matvec(anp.ones((2, 3)), anp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
     out = matmul(arrayed(x1, "x1"), expand_dims(arrayed(x2, "x2"), (-1,)))
     return reshape(out, out.shape[:-1])
 
 
 def vecmat(x1: Any, x2: Any, /) -> Array:
-    """Multiply vectors (..., n), conjugated, by matrices (..., n, m). Source: ``numpy.vecmat``."""
+    """Multiply vectors (..., n), conjugated, by matrices (..., n, m). Source: ``numpy.vecmat``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.vecmat(anp.arange(2.0), anp.ones((2, 3)))
+    Array([1., 1., 1.], dtype=float32)
+    """
     out = matmul(expand_dims(conj(arrayed(x1, "x1")), (-2,)), arrayed(x2, "x2"))
     return reshape(out, (*out.shape[:-2], out.shape[-1]))
 

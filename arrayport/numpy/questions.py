@@ -46,7 +46,12 @@ def isnan(x: Any, /) -> Array:
 
 
 def isinf(x: Any, /) -> Array:
-    """Say where x, or a part of complex x, is infinite."""
+    """Say where x, or a part of complex x, is infinite.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isinf(anp.array([anp.inf, 1.0]))
+    Array([ True, False], dtype=bool)
+    """
     x = lift(x)
     if dtypes.is_complex(x.dtype):
         return logical_or(isinf(real(x)), isinf(imag(x)))
@@ -54,26 +59,46 @@ def isinf(x: Any, /) -> Array:
 
 
 def isposinf(x: Any, /, out: Any = None) -> Array:
-    """Say where x is plus infinity."""
+    """Say where x is plus infinity.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isposinf(anp.array([-anp.inf, anp.inf]))
+    Array([False,  True], dtype=bool)
+    """
     no_out("isposinf", out)
     x = real_only(x, "isposinf")
     return equal(x, np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
 
 
 def isneginf(x: Any, /, out: Any = None) -> Array:
-    """Say where x is minus infinity."""
+    """Say where x is minus infinity.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isneginf(anp.array([-anp.inf, anp.inf]))
+    Array([ True, False], dtype=bool)
+    """
     no_out("isneginf", out)
     x = real_only(x, "isneginf")
     return equal(x, -np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
 
 
 def iscomplex(x: Any) -> Array:
-    """Say where x has an imaginary part that is not zero."""
+    """Say where x has an imaginary part that is not zero.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.iscomplex(1 + 2j)
+    Array(True, dtype=bool)
+    """
     return not_equal(imag(x), 0)
 
 
 def isreal(x: Any) -> Array:
-    """Say where x has no imaginary part."""
+    """Say where x has no imaginary part.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isreal(1 + 2j)
+    Array(False, dtype=bool)
+    """
     return equal(imag(x), 0)
 
 

@@ -262,24 +262,44 @@ def _window(M: int, values: Array) -> Array:
 
 
 def bartlett(M: int) -> Array:
-    """Make a triangular window of M points. Source: ``numpy.bartlett``."""
+    """Make a triangular window of M points. Source: ``numpy.bartlett``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.bartlett(3)
+    Array([0., 1., 0.], dtype=float32)
+    """
     places = creation.iota(dtypes.default_float(), count_of(M, "M"))
     return _window(M, 1 - abs(places * 2 / max(M - 1, 1) - 1))
 
 
 def blackman(M: int) -> Array:
-    """Make a Blackman window of M points. Source: ``numpy.blackman``."""
+    """Make a Blackman window of M points. Source: ``numpy.blackman``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.blackman(3).shape
+    (3,)
+    """
     angles = _angles(M)
     return _window(M, 0.42 - 0.5 * cos(angles) + 0.08 * cos(2 * angles))
 
 
 def hamming(M: int) -> Array:
-    """Make a Hamming window of M points. Source: ``numpy.hamming``."""
+    """Make a Hamming window of M points. Source: ``numpy.hamming``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.hamming(1)
+    Array([1.], dtype=float32)
+    """
     return _window(M, 0.54 - 0.46 * cos(_angles(M)))
 
 
 def hanning(M: int) -> Array:
-    """Make a Hann window of M points. Source: ``numpy.hanning``."""
+    """Make a Hann window of M points. Source: ``numpy.hanning``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.hanning(3)
+    Array([0., 1., 0.], dtype=float32)
+    """
     return _window(M, 0.5 - 0.5 * cos(_angles(M)))
 
 

@@ -218,7 +218,12 @@ def min(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """Take the smallest element over axes, as `max` does. Source: ``jax.numpy.min``."""
+    """Take the smallest element over axes, as `max` does. Source: ``jax.numpy.min``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.amin(anp.arange(3))
+    Array(0, dtype=int32)
+    """
     no_out("min", out)
     return _extreme(a, ops.reduce_min, minimum, axis, keepdims, initial, where)
 
@@ -234,7 +239,12 @@ def minmax(
     initial: Any = None,
     where: Any = None,
 ) -> tuple[Array, Array]:
-    """Give `min` and `max`. Source: ``jax.numpy.minmax``."""
+    """Give `min` and `max`. Source: ``jax.numpy.minmax``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.minmax(anp.array([3, 1, 2]))
+    (Array(1, dtype=int32), Array(3, dtype=int32))
+    """
     return (
         min(a, axis, out, keepdims, initial, where),
         max(a, axis, out, keepdims, initial, where),
@@ -267,7 +277,12 @@ def all(
 def any(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Say whether some element over axes is other than zero. Source: ``jax.numpy.any``."""
+    """Say whether some element over axes is other than zero. Source: ``jax.numpy.any``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.any(anp.arange(2))
+    Array(True, dtype=bool)
+    """
     no_out("any", out)
     return _truth(a, ops.reduce_or, False, axis, keepdims, where)
 
@@ -333,7 +348,12 @@ def argmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = N
 
 
 def argmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
-    """Find the first smallest element, as `argmax` does. Source: ``jax.numpy.argmin``."""
+    """Find the first smallest element, as `argmax` does. Source: ``jax.numpy.argmin``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.argmin(anp.array([3, 1, 2]))
+    Array(1, dtype=int32)
+    """
     return _place(a, ops.argmin, axis, out, keepdims, "argmin")
 
 

@@ -241,12 +241,22 @@ def issubdtype(arg1: Any, arg2: Any) -> Any:
 
 
 def iscomplexobj(x: Any) -> Any:
-    """Say whether an array or a number is of a complex type."""
+    """Say whether an array or a number is of a complex type.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.iscomplexobj(anp.ones(2))
+    False
+    """
     return dtypes.is_complex(_pair(asarray(x) if isinstance(x, list | tuple) else x)[0])
 
 
 def isrealobj(x: Any) -> Any:
-    """Say whether an array or a number is of a type that is not complex."""
+    """Say whether an array or a number is of a type that is not complex.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.isrealobj(anp.ones(2))
+    True
+    """
     return not iscomplexobj(x)
 
 

@@ -119,7 +119,12 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """Give the indices of the elements of the flat array that are not zero."""
+    """Give the indices of the elements of the flat array that are not zero.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.flatnonzero(anp.array([0, 1, 1]))
+    Array([1, 2], dtype=int32)
+    """
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
@@ -127,6 +132,11 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Arra
     """Give the indices of the elements that are not zero, as rows (n, axes).
 
     Source: ``numpy.argwhere``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.argwhere(anp.array([0, 1, 1]))
+    Array([[1],
+           [2]], dtype=int32)
     """
     x = arrayed(a, "a")
     if not x.shape:
@@ -202,6 +212,10 @@ def sort_complex(a: Any) -> Array:
     """Sort along the last axis as complex numbers, by their real, then their imaginary parts.
 
     Source: ``numpy.sort_complex``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.sort_complex(anp.array([2, 1]))
+    Array([1.+0.j, 2.+0.j], dtype=complex64)
     """
     x = arrayed(a, "a")
     return ops.sort(convert(x, dtypes.complex_dtype(x.dtype)), axis_of(-1, len(x.shape)))

@@ -149,6 +149,10 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
     """Keep the elements of the flat array whose condition is true.
 
     Source: ``jax.numpy.extract``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.extract(anp.array([True, False]), anp.arange(2))
+    Array([0], dtype=int32)
     """
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
 

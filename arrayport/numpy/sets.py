@@ -155,7 +155,12 @@ def _chosen(x: Array, kept: Array, size: int, fill: Any) -> tuple[Array, Array]:
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
-    """Find unique values, first indices, inverse and counts; NaNs differ. Source: the array API."""
+    """Find unique values, first indices, inverse and counts; NaNs differ. Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.unique_all(anp.array([2, 1, 2])).counts
+    Array([1, 2], dtype=int32)
+    """
     options: dict[str, Any] = {"equal_nan": False, "size": size, "fill_value": fill_value}
     return UniqueAll(*unique(x, True, True, True, **options))
 
@@ -172,13 +177,23 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
-    """Find unique values, and which one each element is; NaNs differ. Source: the array API."""
+    """Find unique values, and which one each element is; NaNs differ. Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.unique_inverse(anp.array([2, 1, 2])).inverse_indices
+    Array([1, 0, 1], dtype=int32)
+    """
     options: dict[str, Any] = {"equal_nan": False, "size": size, "fill_value": fill_value}
     return UniqueInverse(*unique(x, return_inverse=True, **options))
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """Find unique values; NaNs differ. Source: the array API."""
+    """Find unique values; NaNs differ. Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.unique_values(anp.array([2, 1, 2]))
+    Array([1, 2], dtype=int32)
+    """
     values: Array = unique(x, equal_nan=False, size=size, fill_value=fill_value)
     return values
 
@@ -231,6 +246,10 @@ def setxor1d(
     """Give the sorted elements that are in only one of two arrays.
 
     Source: ``jax.numpy.setxor1d``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.setxor1d(anp.array([1, 2]), anp.array([2, 3]))
+    Array([1, 3], dtype=int32)
     """
     x, y = (ravel(v) for v in promote_dtypes((arrayed(ar1, "ar1"), arrayed(ar2, "ar2"))))
     if size is None:

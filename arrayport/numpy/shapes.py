@@ -66,17 +66,32 @@ __all__ = [
 
 
 def shape(a: Any) -> Shape:
-    """Give the extents of an array, a number, or nested sequences."""
+    """Give the extents of an array, a number, or nested sequences.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.shape(anp.ones((2, 3)))
+    (2, 3)
+    """
     return a.shape if hasattr(a, "shape") else asarray(a).shape
 
 
 def ndim(a: Any) -> int:
-    """Give the number of axes."""
+    """Give the number of axes.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.ndim(anp.ones((2, 3)))
+    2
+    """
     return len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> int:
-    """Give the number of elements, or the extent of an axis or of several together."""
+    """Give the number of elements, or the extent of an axis or of several together.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.size(anp.ones((2, 3)))
+    6
+    """
     own = shape(a)
     return prod(own) if axis is None else prod([own[i] for i in axes_of(axis, len(own))])
 
@@ -132,7 +147,13 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 
 
 def resize(a: Any, new_shape: Any) -> Array:
-    """Fill a new shape with an array's elements, again and again. Source: ``numpy.resize``."""
+    """Fill a new shape with an array's elements, again and again. Source: ``numpy.resize``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.resize(anp.arange(2), (2, 2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
     wanted = shape_of(new_shape, "new_shape")
     x = ravel(a)
     if not x.size or not prod(wanted):
@@ -152,7 +173,12 @@ def expand_dims(a: Any, axis: Any) -> Array:
 
 
 def squeeze(a: Any, axis: Any = None) -> Array:
-    """Drop axes of extent 1, all such if None; ValueError for another extent."""
+    """Drop axes of extent 1, all such if None; ValueError for another extent.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.squeeze(anp.ones((1, 3))).shape
+    (3,)
+    """
     x = arrayed(a, "a")
     if axis is None:
         axis = [i for i, n in enumerate(x.shape) if n == 1]
@@ -160,12 +186,22 @@ def squeeze(a: Any, axis: Any = None) -> Array:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Give each array at least one axis."""
+    """Give each array at least one axis.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.atleast_1d(3)
+    Array([3], dtype=int32, weak_type=True)
+    """
     return _atleast([with_axes(asarray(a), 1) for a in arys])
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Give each array at least two axes, new ones first."""
+    """Give each array at least two axes, new ones first.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.atleast_2d(anp.arange(2))
+    Array([[0, 1]], dtype=int32)
+    """
     return _atleast([with_axes(asarray(a), 2) for a in arys])
 
 
@@ -211,7 +247,12 @@ def transpose(a: Any, axes: Any = None) -> Array:
 
 
 def permute_dims(a: Any, /, axes: Any) -> Array:
-    """Permute the axes. Source: the array API's ``permute_dims``."""
+    """Permute the axes. Source: the array API's ``permute_dims``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.permute_dims(anp.ones((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
     return transpose(a, axes)
 
 
@@ -229,7 +270,12 @@ def matrix_transpose(x: Any, /) -> Array:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
-    """Exchange two axes. Source: ``jax.numpy.swapaxes``."""
+    """Exchange two axes. Source: ``jax.numpy.swapaxes``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.swapaxes(anp.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
     x = arrayed(a, "a")
     order = list(range(len(x.shape)))
     i, j = (axis_of(axis, len(order)) for axis in (axis1, axis2))
@@ -258,7 +304,12 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """Bring an axis before `start`. Source: ``numpy.rollaxis``."""
+    """Bring an axis before `start`. Source: ``numpy.rollaxis``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.rollaxis(anp.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     x = arrayed(a, "a")
     axis, rank, start = axis_of(axis, len(x.shape)), len(x.shape), whole(start, "start")
     start = start + rank if start < 0 else start
@@ -286,12 +337,22 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
 
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
-    """Stretch arrays to their common shape. Source: ``jax.numpy.broadcast_arrays``."""
+    """Stretch arrays to their common shape. Source: ``jax.numpy.broadcast_arrays``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.broadcast_arrays(anp.arange(2), 5)[1]
+    Array([5, 5], dtype=int32)
+    """
     return tuple(broadcast_together(*together(*args)))
 
 
 def broadcast_shapes(*shapes: Any) -> Shape:
-    """Give the shape to which all broadcast; ValueError if there is none."""
+    """Give the shape to which all broadcast; ValueError if there is none.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.broadcast_shapes((3, 1), (2,))
+    (3, 2)
+    """
     return common_shape(*[shape_of(s, "shapes") for s in shapes])
 
 
@@ -378,12 +439,22 @@ def flip(m: Any, axis: Any = None) -> Array:
 
 
 def flipud(m: Any) -> Array:
-    """Reverse the first axis."""
+    """Reverse the first axis.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.flipud(anp.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
     return flip(m, 0)
 
 
 def fliplr(m: Any) -> Array:
-    """Reverse the second axis."""
+    """Reverse the second axis.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fliplr(anp.array([[1, 2]]))
+    Array([[2, 1]], dtype=int32)
+    """
     return flip(m, 1)
 
 

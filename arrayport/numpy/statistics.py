@@ -74,7 +74,12 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
 
 
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Say whether two arrays broadcast to equal ones. Source: ``numpy.array_equiv``."""
+    """Say whether two arrays broadcast to equal ones. Source: ``numpy.array_equiv``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.array_equiv(anp.ones(2), 1)
+    Array(True, dtype=bool)
+    """
     x, y = _compared(a1, a2)
     try:
         np.broadcast_shapes(x.shape, y.shape)
@@ -178,7 +183,12 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """Find quantiles of what is not NaN. Source: ``jax.numpy.nanquantile``."""
+    """Find quantiles of what is not NaN. Source: ``jax.numpy.nanquantile``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanquantile(anp.array([anp.nan, 1.0, 3.0]), 0.5)
+    Array(2., dtype=float32)
+    """
     _refuse("nanquantile", out, overwrite_input)
     return _quantile(a, q, axis, method, keepdims, weights, skip_nan=True)
 
@@ -195,7 +205,12 @@ def percentile(
     weights: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Find quantiles of q given in percent. Source: ``jax.numpy.percentile``."""
+    """Find quantiles of q given in percent. Source: ``jax.numpy.percentile``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.percentile(anp.arange(5), 25)
+    Array(1., dtype=float32)
+    """
     no_sharding(out_sharding, "percentile")
     _refuse("percentile", out, overwrite_input)
     return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=False)
@@ -212,7 +227,12 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> Array:
-    """Find quantiles, in percent, of what is not NaN. Source: ``jax.numpy.nanpercentile``."""
+    """Find quantiles, in percent, of what is not NaN. Source: ``jax.numpy.nanpercentile``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanpercentile(anp.array([anp.nan, 1.0, 3.0]), 50)
+    Array(2., dtype=float32)
+    """
     _refuse("nanpercentile", out, overwrite_input)
     return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=True)
 
@@ -242,7 +262,12 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """Find the median of what is not NaN. Source: ``jax.numpy.nanmedian``."""
+    """Find the median of what is not NaN. Source: ``jax.numpy.nanmedian``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.nanmedian(anp.array([anp.nan, 1.0, 3.0]))
+    Array(2., dtype=float32)
+    """
     return nanquantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
 
 
@@ -370,6 +395,10 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     """Estimate the correlation coefficients of variables, one a row.
 
     Source: ``jax.numpy.corrcoef``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.corrcoef(anp.arange(3), -anp.arange(3)).shape
+    (2, 2)
     """
     c = cov(x, y, rowvar, dtype=dtype)
     if not c.shape:

@@ -417,7 +417,14 @@ def conv_with_general_padding(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """Convolve in the default layout. Source: ``jax.lax.conv_with_general_padding``."""
+    """Convolve in the default layout. Source: ``jax.lax.conv_with_general_padding``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> x, kernel = anp.ones((1, 1, 4)), anp.ones((1, 1, 3))
+    >>> lax.conv_with_general_padding(x, kernel, (1,), [(1, 1)], None, None)
+    Array([[[2., 3., 3., 2.]]], dtype=float32)
+    """
     return conv_general_dilated(
         *(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation),
         precision=precision,

@@ -324,19 +324,34 @@ def round(x: Any) -> Array:
 
 
 def trunc(x: Any) -> Array:
-    """Round towards zero; integers stay as they are."""
+    """Round towards zero; integers stay as they are.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.trunc(-1.5)
+    Array(-1., dtype=float32, weak_type=True)
+    """
     x = lift(x)
     return select(x < 0, ceil(x), floor(x)) if dtypes.is_inexact(x.dtype) else x
 
 
 def abs(x: Any) -> Array:
-    """Absolute value; of complex numbers the modulus, which is real."""
+    """Absolute value; of complex numbers the modulus, which is real.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.abs(-2)
+    Array(2, dtype=int32, weak_type=True)
+    """
     x = lift(x)
     return modulus_p.apply(x, {}) if x.dtype.kind == "c" else _abs(x)
 
 
 def sign(x: Any) -> Array:
-    """-1, 0 or 1; of a complex number x / abs(x), or 0."""
+    """-1, 0 or 1; of a complex number x / abs(x), or 0.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.sign(-3)
+    Array(-1, dtype=int32, weak_type=True)
+    """
     x = lift(x)
     if x.dtype.kind != "c":
         return _sign(x)
@@ -345,7 +360,12 @@ def sign(x: Any) -> Array:
 
 
 def floor_divide(x: Any, y: Any) -> Array:
-    """Largest integer not above x / y; integers divided by 0 give 0. Source: the array API."""
+    """Largest integer not above x / y; integers divided by 0 give 0. Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.floor_divide(-7, 2)
+    Array(-4, dtype=int32, weak_type=True)
+    """
     return _floor_divide(x, y)
 
 
@@ -355,7 +375,13 @@ def remainder(x: Any, y: Any) -> Array:
 
 
 def stop_gradient(x: Any) -> Array:
-    """x, as a constant to every derivative."""
+    """x, as a constant to every derivative.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.stop_gradient(anp.arange(2))
+    Array([0, 1], dtype=int32)
+    """
     return stop_gradient_p.apply(lift(x), {})
 
 
@@ -403,13 +429,23 @@ def _parts(x: Array | None, y: Array | None) -> tuple[Array, Array]:
 
 
 def real(x: Any) -> Array:
-    """The real part."""
+    """The real part.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.real(1 + 2j)
+    Array(1., dtype=float32, weak_type=True)
+    """
     x = lift(x)
     return real_p.apply(x, {}) if x.dtype.kind == "c" else x
 
 
 def imag(x: Any) -> Array:
-    """The imaginary part, of a real number 0."""
+    """The imaginary part, of a real number 0.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.imag(1 + 2j)
+    Array(2., dtype=float32, weak_type=True)
+    """
     x = lift(x)
     return (
         imag_p.apply(x, {})
@@ -419,7 +455,12 @@ def imag(x: Any) -> Array:
 
 
 def conj(x: Any) -> Array:
-    """The complex conjugate; a real number is its own."""
+    """The complex conjugate; a real number is its own.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.conj(1 + 2j)
+    Array(1.-2.j, dtype=complex64, weak_type=True)
+    """
     x = lift(x)
     return conj_p.apply(x, {}) if x.dtype.kind == "c" else x
 
@@ -457,7 +498,12 @@ def _truth(x: Any) -> Array:
 
 
 def logical_not(x: Any) -> Array:
-    """Whether x is zero."""
+    """Whether x is zero.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.logical_not(0)
+    Array(True, dtype=bool)
+    """
     return bitwise_not(_truth(x))
 
 

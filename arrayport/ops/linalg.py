@@ -171,6 +171,12 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
     A matrix that is not positive definite gives NaNs. With `symmetrize_input` the mean of x and its
     adjoint is factored, else the lower triangle alone is read. Raises ValueError for matrices that
     are not square, TypeError for dtypes that LAPACK lacks. Source: ``jax.lax.linalg.cholesky``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.lax import linalg
+    >>> linalg.cholesky(anp.array([[4.0, 0.0], [0.0, 9.0]]))
+    Array([[2., 0.],
+           [0., 3.]], dtype=float32)
     """
     x = matrices("cholesky", x, square=True)
     return cholesky_p.bind(symmetrized(x) if symmetrize_input else x)
@@ -279,6 +285,12 @@ def triangular_solve(
     Only the triangle that `lower` names is read, without the diagonal if that is unit. op
     transposes and conjugates as told. A zero on the diagonal gives inf or NaN. Raises ValueError
     for shapes that do not fit. Source: ``jax.lax.linalg.triangular_solve``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.lax import linalg
+    >>> linalg.triangular_solve(2.0 * anp.eye(2), anp.ones((2, 1)), left_side=True)
+    Array([[0.5],
+           [0.5]], dtype=float32)
     """
     x, y = promote_inexact((a, b), "triangular_solve")
     shape = y.shape
@@ -465,6 +477,11 @@ def lu(x: Any) -> tuple[Array, Array, Array]:
 
     Gives L and U packed in one matrix (L's diagonal is 1), the pivots, and the rows' order. Raises
     TypeError for dtypes that LAPACK lacks. Source: ``jax.lax.linalg.lu``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.lax import linalg
+    >>> linalg.lu(anp.array([[0.0, 1.0], [1.0, 0.0]]))[2]
+    Array([1, 0], dtype=int32)
     """
     packed, pivots, order = lu_p.bind(matrices("lu", x))
     return packed, pivots, order

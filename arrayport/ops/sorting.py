@@ -75,7 +75,13 @@ sort_p = Primitive(
 def sort_key_val(
     keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
 ) -> tuple[Array, Array]:
-    """Sort keys along an axis, and values with them. Source: ``jax.lax.sort_key_val``."""
+    """Sort keys along an axis, and values with them. Source: ``jax.lax.sort_key_val``.
+
+    >>> from arrayport import lax
+    >>> import arrayport.numpy as anp
+    >>> lax.sort_key_val(anp.array([2, 1]), anp.array([5, 6]))
+    (Array([1, 2], dtype=int32), Array([6, 5], dtype=int32))
+    """
     k, v = sort((keys, values), dimension=dimension, is_stable=is_stable, num_keys=1)
     return k, v
 

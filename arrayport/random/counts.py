@@ -213,6 +213,11 @@ def multinomial(
     """Draw how often each of k outcomes of probabilities p (..., k) happens in n trials.
 
     `shape` is without the axis of outcomes. Source: ``jax.random.multinomial``.
+
+    >>> from arrayport import random
+    >>> import arrayport.numpy as anp
+    >>> random.multinomial(random.key(0), 10, anp.array([0.5, 0.5])).sum()
+    Array(10., dtype=float32)
     """
     words = one_key(key, "multinomial")
     found = floating(dtype, "multinomial")

@@ -32,7 +32,12 @@ __all__ = [
 
 
 def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Draw from the exponential distribution of rate 1. Source: ``jax.random.exponential``."""
+    """Draw from the exponential distribution of rate 1. Source: ``jax.random.exponential``.
+
+    >>> from arrayport import random
+    >>> random.exponential(random.key(0), (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "exponential")
     return -log1p(-uniform(key, shape, floating(dtype, "exponential")))
 
@@ -49,6 +54,10 @@ def gumbel(
 
     `mode`: "low" (the default), or "high" or "highest", for a tail that is finer at twice the cost.
     Raises ValueError for another.
+
+    >>> from arrayport import random
+    >>> random.gumbel(random.key(0), (4,)).shape
+    (4,)
     """
     no_sharding(out_sharding, "gumbel")
     found = floating(dtype, "gumbel")
@@ -90,7 +99,12 @@ def _fixed_point(key: Any, shape: Shape) -> tuple[Array, Array]:
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Draw from the standard Cauchy distribution. Source: ``jax.random.cauchy``."""
+    """Draw from the standard Cauchy distribution. Source: ``jax.random.cauchy``.
+
+    >>> from arrayport import random
+    >>> random.cauchy(random.key(0), (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "cauchy")
     found = floating(dtype, "cauchy")
     u = uniform(key, shape, found, float(dtypes.finfo(found).eps), 1.0)
@@ -98,7 +112,12 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
 
 def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Draw from the standard Laplace distribution. Source: ``jax.random.laplace``."""
+    """Draw from the standard Laplace distribution. Source: ``jax.random.laplace``.
+
+    >>> from arrayport import random
+    >>> random.laplace(random.key(0), (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "laplace")
     found = floating(dtype, "laplace")
     u = uniform(key, shape, found, -1.0 + float(dtypes.finfo(found).epsneg), 1.0)
@@ -106,7 +125,12 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
 
 
 def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Draw from the standard logistic distribution. Source: ``jax.random.logistic``."""
+    """Draw from the standard logistic distribution. Source: ``jax.random.logistic``.
+
+    >>> from arrayport import random
+    >>> random.logistic(random.key(0), (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "logistic")
     found = floating(dtype, "logistic")
     u = uniform(key, shape, found, float(dtypes.finfo(found).tiny), 1.0)
@@ -116,7 +140,12 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
 def pareto(
     key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Draw from Pareto's distribution of exponent b. Source: ``jax.random.pareto``."""
+    """Draw from Pareto's distribution of exponent b. Source: ``jax.random.pareto``.
+
+    >>> from arrayport import random
+    >>> random.pareto(random.key(0), 2.0, (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "pareto")
     key = one_key(key, "pareto")
     found = floating(dtype, "pareto")
@@ -127,7 +156,12 @@ def pareto(
 def rayleigh(
     key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Draw from Rayleigh's distribution. Source: ``jax.random.rayleigh``."""
+    """Draw from Rayleigh's distribution. Source: ``jax.random.rayleigh``.
+
+    >>> from arrayport import random
+    >>> random.rayleigh(random.key(0), 1.0, (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "rayleigh")
     key = one_key(key, "rayleigh")
     found = floating(dtype, "rayleigh")
@@ -148,6 +182,10 @@ def triangular(
     """Draw from the triangle over [left, right] with its top at mode.
 
     Source: ``jax.random.triangular``.
+
+    >>> from arrayport import random
+    >>> random.triangular(random.key(0), 0.0, 0.5, 1.0, (4,)).shape
+    (4,)
     """
     no_sharding(out_sharding, "triangular")
     key = one_key(key, "triangular")
@@ -163,7 +201,12 @@ def triangular(
 def weibull_min(
     key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
 ) -> Array:
-    """Draw from Weibull's distribution. Source: ``jax.random.weibull_min``."""
+    """Draw from Weibull's distribution. Source: ``jax.random.weibull_min``.
+
+    >>> from arrayport import random
+    >>> random.weibull_min(random.key(0), 1.0, 2.0, (4,)).shape
+    (4,)
+    """
     key = one_key(key, "weibull_min")
     found = floating(dtype, "weibull_min")
     width, steepness = (bound(v, found, key) for v in (scale, concentration))

@@ -158,6 +158,10 @@ def loggamma(
     """Draw the logarithm of gamma numbers, finite for the smallest a; the rest is as in `gamma`.
 
     Source: ``jax.random.loggamma``.
+
+    >>> from arrayport import random
+    >>> random.loggamma(random.key(0), 2.0, (4,)).shape
+    (4,)
     """
     no_sharding(out_sharding, "loggamma")
     return _drawn("loggamma", key, a, shape, dtype, method, log_space=True)
@@ -173,7 +177,12 @@ def beta(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Draw from the beta distribution. Source: ``jax.random.beta``."""
+    """Draw from the beta distribution. Source: ``jax.random.beta``.
+
+    >>> from arrayport import random
+    >>> random.beta(random.key(0), 2.0, 3.0, (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "beta")
     _exact("beta", method)
     key = one_key(key, "beta")
@@ -196,7 +205,12 @@ def chisquare(
     method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
-    """Draw from the chi-square distribution. Source: ``jax.random.chisquare``."""
+    """Draw from the chi-square distribution. Source: ``jax.random.chisquare``.
+
+    >>> from arrayport import random
+    >>> random.chisquare(random.key(0), 3.0, shape=(4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "chisquare")
     _exact("chisquare", method)
     key = one_key(key, "chisquare")
@@ -214,7 +228,12 @@ def f(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Draw from Fisher's F distribution. Source: ``jax.random.f``."""
+    """Draw from Fisher's F distribution. Source: ``jax.random.f``.
+
+    >>> from arrayport import random
+    >>> random.f(random.key(0), 3.0, 4.0, (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "f")
     key = one_key(key, "f")
     found = floating(dtype, "f")
@@ -227,7 +246,12 @@ def f(
 def t(
     key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Draw from Student's t distribution. Source: ``jax.random.t``."""
+    """Draw from Student's t distribution. Source: ``jax.random.t``.
+
+    >>> from arrayport import random
+    >>> random.t(random.key(0), 3.0, (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "t")
     key = one_key(key, "t")
     found = floating(dtype, "t")
@@ -243,6 +267,11 @@ def dirichlet(
     """Draw vectors of positive numbers that sum to 1; `shape` is without their axis.
 
     Raises ValueError for an alpha of no axis. Source: ``jax.random.dirichlet``.
+
+    >>> from arrayport import random
+    >>> import arrayport.numpy as anp
+    >>> random.dirichlet(random.key(0), anp.ones(2)).shape
+    (2,)
     """
     no_sharding(out_sharding, "dirichlet")
     key = one_key(key, "dirichlet")
@@ -263,6 +292,10 @@ def generalized_normal(
     """Draw with the density exp(-|x|^p), up to a factor.
 
     Source: ``jax.random.generalized_normal``.
+
+    >>> from arrayport import random
+    >>> random.generalized_normal(random.key(0), 2.0, (4,)).shape
+    (4,)
     """
     no_sharding(out_sharding, "generalized_normal")
     key = one_key(key, "generalized_normal")
@@ -286,6 +319,10 @@ def ball(
     """Draw from the unit ball of the p-norm in d dimensions, uniformly.
 
     Source: ``jax.random.ball``.
+
+    >>> from arrayport import random
+    >>> random.ball(random.key(0), 3).shape
+    (3,)
     """
     no_sharding(out_sharding, "ball")
     key = one_key(key, "ball")

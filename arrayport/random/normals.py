@@ -38,6 +38,10 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     """Draw from the standard normal distribution; complex parts have variance 1/2.
 
     Raises ValueError for a dtype that is neither float nor complex. Source: ``jax.random.normal``.
+
+    >>> from arrayport import random
+    >>> random.normal(random.key(0), (2,)).shape
+    (2,)
     """
     no_sharding(out_sharding, "normal")
     key = one_key(key, "normal")
@@ -65,6 +69,10 @@ def truncated_normal(
     """Draw from the standard normal distribution between two bounds, which broadcast.
 
     `shape`: that of the bounds unless given. Source: ``jax.random.truncated_normal``.
+
+    >>> from arrayport import random
+    >>> random.truncated_normal(random.key(0), -1.0, 1.0, (4,)).shape
+    (4,)
     """
     no_sharding(out_sharding, "truncated_normal")
     key = one_key(key, "truncated_normal")
@@ -82,7 +90,12 @@ def truncated_normal(
 def lognormal(
     key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Draw exp(sigma z), z standard normal. Source: ``jax.random.lognormal``."""
+    """Draw exp(sigma z), z standard normal. Source: ``jax.random.lognormal``.
+
+    >>> from arrayport import random
+    >>> random.lognormal(random.key(0), shape=(4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "lognormal")
     key = one_key(key, "lognormal")
     found = floating(dtype, "lognormal")
@@ -105,6 +118,11 @@ def multivariate_normal(
     `shape`: that of the mean and covariance without the axes of the vectors, unless given.
     `method`: the factor of the covariance, by "cholesky", "eigh" or "svd". Raises ValueError for
     other shapes and methods. Source: ``jax.random.multivariate_normal``.
+
+    >>> from arrayport import random
+    >>> import arrayport.numpy as anp
+    >>> random.multivariate_normal(random.key(0), anp.zeros(2), anp.eye(2)).shape
+    (2,)
     """
     no_sharding(out_sharding, "multivariate_normal")
     key = one_key(key, "multivariate_normal")
@@ -137,7 +155,12 @@ def _factor(cov: Array, method: str) -> Array:
 
 
 def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Draw the lengths of standard normal vectors of three. Source: ``jax.random.maxwell``."""
+    """Draw the lengths of standard normal vectors of three. Source: ``jax.random.maxwell``.
+
+    >>> from arrayport import random
+    >>> random.maxwell(random.key(0), (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "maxwell")
     found = floating(dtype, "maxwell")
     return linalg.norm(normal(key, (*shape_of(shape), 3), found), axis=-1)
@@ -150,6 +173,10 @@ def double_sided_maxwell(
 
     The shape is `shape` (that of the parameters if it is empty) and behind it that of the
     parameters. Source: ``jax.random.double_sided_maxwell``.
+
+    >>> from arrayport import random
+    >>> random.double_sided_maxwell(random.key(0), 0.0, 1.0, (4,)).shape
+    (4,)
     """
     first, second = bits_of.two_keys(one_key(key, "double_sided_maxwell"))
     found = floating(dtype, "double_sided_maxwell")
@@ -170,6 +197,10 @@ def orthogonal(
     """Draw matrices (n, m), m = n if None, with orthonormal columns or rows, uniformly.
 
     Source: ``jax.random.orthogonal``.
+
+    >>> from arrayport import random
+    >>> random.orthogonal(random.key(0), 3).shape
+    (3, 3)
     """
     no_sharding(out_sharding, "orthogonal")
     columns = n if m is None else m
@@ -183,7 +214,12 @@ def orthogonal(
 def wald(
     key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Draw from the inverse Gaussian distribution of shape 1. Source: ``jax.random.wald``."""
+    """Draw from the inverse Gaussian distribution of shape 1. Source: ``jax.random.wald``.
+
+    >>> from arrayport import random
+    >>> random.wald(random.key(0), 1.0, (4,)).shape
+    (4,)
+    """
     no_sharding(out_sharding, "wald")
     key = one_key(key, "wald")
     found = floating(dtype, "wald")

@@ -74,6 +74,11 @@ def categorical(
     `shape` ends with the shape of `logits` without the axis, which it is if None. Without
     `replace` the draws of one distribution (the axes in front) all differ. Raises ValueError for
     shapes that do not fit. Source: ``jax.random.categorical``.
+
+    >>> from arrayport import random
+    >>> import arrayport.numpy as anp
+    >>> random.categorical(random.key(0), anp.zeros(3)).shape
+    ()
     """
     no_sharding(out_sharding, "categorical")
     key = one_key(key, "categorical")

@@ -30,6 +30,10 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
 
     `dtype`: uint8, uint16, uint32 (the default while x64 is off) or uint64. Raises ValueError for
     another.
+
+    >>> from arrayport import random
+    >>> random.bits(random.key(0), (2,)).dtype
+    dtype('uint32')
     """
     no_sharding(out_sharding, "bits")
     key = one_key(key, "bits")

@@ -47,56 +47,93 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     looks = commands.add_parser("doctor", help="what is installed, what is missing, what it takes")
-    looks.add_argument("--rules", action="store_true", help="primitives x rules x backends")
-    looks.add_argument("--names", action="store_true", help="which of JAX's names exist")
+    which = looks.add_mutually_exclusive_group()
+    which.add_argument("--rules", action="store_true", help="primitives x rules x backends")
+    which.add_argument("--names", action="store_true", help="which of JAX's names exist")
     looks.add_argument("--json", action="store_true", help="print JSON")
     looks.set_defaults(run=_doctor)
 
     runs = commands.add_parser("verify", help="run a function on every backend and compare")
-    runs.add_argument("target", metavar="FILE.py[:function]")
     runs.add_argument(
-        "--backends", default=[], type=_listed, metavar="NAME,...", help="run these only"
+        "target",
+        metavar="FILE.py[:function]",
+        help="the function; the file's example_inputs() gives its arguments",
+    )
+    runs.add_argument(
+        "--backends", type=_listed, metavar="NAME,...", help="run these, not all present"
     )
     runs.add_argument("--json", metavar="FILE|-", help="write the results as JSON")
     runs.set_defaults(run=_verify)
 
     suite = commands.add_parser("array-api", help="run the array API standard's own suite")
     suite.add_argument("--suite", required=True, type=Path, help="a checkout of array-api-tests")
-    suite.add_argument("--backend", choices=tuple(doctor.ARRAY_LIBRARIES), default="numpy")
+    suite.add_argument(
+        "--backend", default="numpy", metavar="NAME", help="where it runs; numpy if not given"
+    )
     versions = tuple(standard.NAMESPACES)
-    suite.add_argument("--api-version", choices=versions, default=versions[0])
-    suite.add_argument("--max-examples", type=int, default=100, metavar="N")
-    suite.add_argument("--seed", type=int, default=0, metavar="N", help="of Hypothesis")
+    suite.add_argument(
+        "--api-version", choices=versions, default=versions[0], help="of the standard"
+    )
+    suite.add_argument(
+        "--max-examples", type=_positive, default=100, metavar="N", help="for each test; 100"
+    )
+    suite.add_argument("--seed", type=int, default=0, metavar="N", help="of Hypothesis; 0")
     suite.add_argument("--module", default="", help="another library's namespace, such as numpy")
-    suite.add_argument("--workers", type=int, default=2, help="processes, by pytest-xdist")
+    suite.add_argument("--workers", type=_positive, default=2, metavar="N", help="processes; 2")
     suite.add_argument("--json", metavar="FILE", help="write the results; resumes if interrupted")
     suite.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
     suite.set_defaults(run=_array_api)
 
     table = commands.add_parser("matrix", help="functions x backends x laws, as a page")
     table.add_argument(
-        "--backends", default=[], type=_listed, metavar="NAME,...", help="these only"
+        "--backends", type=_listed, metavar="NAME,...", help="these, not all present"
     )
     table.add_argument(
-        "--only", default=[], type=_listed, metavar="PATTERN,...", help="such as 'numpy.fft.*'"
+        "--only",
+        default=[],
+        type=_listed,
+        metavar="PATTERN,...",
+        help="functions: 'numpy.fft.*,sin'",
     )
-    table.add_argument("--max-examples", type=_positive, default=2, metavar="N", help="a law")
-    table.add_argument("--workers", type=_positive, default=2, help="processes")
     table.add_argument(
-        "--out", type=Path, default=Path("matrix"), help="the folder; an interrupted run resumes"
+        "--max-examples",
+        type=_positive,
+        default=2,
+        metavar="N",
+        help="calls for each function and law, on JAX half as many; 2",
+    )
+    table.add_argument("--workers", type=_positive, default=2, metavar="N", help="processes; 2")
+    table.add_argument(
+        "--out",
+        type=Path,
+        default=Path("matrix"),
+        metavar="FOLDER",
+        help="where the page goes, ./matrix if not given; an interrupted run goes on",
     )
     table.add_argument("--compare", type=Path, metavar="OLD.json", help="show what changed since")
     table.set_defaults(run=_matrix)
 
     flow = commands.add_parser("ci", help="write a workflow that tests a library on each backend")
-    flow.add_argument("--provider", choices=tuple(workflows.PLACES), required=True)
     flow.add_argument(
-        "--backends", default=list(workflows.BACKENDS), type=_listed, metavar="NAME,..."
+        "--provider", choices=tuple(workflows.PLACES), required=True, help="whose runners run it"
     )
     flow.add_argument(
-        "--pythons", default=list(workflows.PYTHONS), type=_listed, metavar="3.11,..."
+        "--backends",
+        default=list(workflows.BACKENDS),
+        type=_listed,
+        metavar="NAME,...",
+        help=f"a job for each; {','.join(workflows.BACKENDS)} if not given",
     )
-    flow.add_argument("--out", type=Path, help="the file, if not where the provider looks")
+    flow.add_argument(
+        "--pythons",
+        default=list(workflows.PYTHONS),
+        type=_listed,
+        metavar="3.11,...",
+        help=f"on each of these Pythons; {','.join(workflows.PYTHONS)} if not given",
+    )
+    flow.add_argument(
+        "--out", type=Path, metavar="FILE", help="the file, if not where the provider looks"
+    )
     flow.add_argument("--force", action="store_true", help="overwrite the file")
     flow.set_defaults(run=_ci)
     return parser
@@ -104,6 +141,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _listed(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _backends(asked: list[str] | None) -> tuple[str, ...]:
+    """Give the backends asked for, else those present. Raises UsageError for one that is none."""
+    if asked is None:
+        return tuple(verify.present_backends())
+    if not asked:
+        raise verify.UsageError("--backends names none: write --backends numpy,jax")
+    return verify.checked(asked)
+
+
+def _writable(path: str | None) -> None:
+    """Raise UsageError for a file that cannot be written, before the work that it is to hold."""
+    if path and not (Path(path).parent.is_dir() and not Path(path).is_dir()):
+        raise verify.UsageError(f"{path} cannot be written: it is a folder, or is in none")
 
 
 def _positive(text: str) -> int:
@@ -196,8 +248,9 @@ def _names(as_json: bool) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    _writable(None if options.json == "-" else options.json)
     subject = verify.load(options.target)
-    report = verify.verify(subject, options.backends)
+    report = verify.verify(subject, _backends(options.backends))
     text = json.dumps(report.as_json(), indent=2)
     if options.json == "-":
         print(text)
@@ -237,6 +290,10 @@ def _print_report(report: verify.Report) -> None:
 
 def _array_api(options: argparse.Namespace) -> int:
     wanted = ("suite", "backend", "api_version", "max_examples", "seed", "module", "workers")
+    _writable(options.json)
+    _writable(options.junit)
+    if not options.module:
+        verify.checked([options.backend])
     request = standard.Request(**{name: getattr(options, name) for name in wanted})
     results = standard.run(request, options.json and f"{options.json}.partial", options.junit)
     if options.json:
@@ -257,7 +314,7 @@ def _array_api(options: argparse.Namespace) -> int:
 def _matrix(options: argparse.Namespace) -> int:
     if find_spec("hypothesis") is None:
         raise verify.UsageError('the laws need hypothesis: pip install "arrayport[testing]"')
-    names = matrices.checked(options.backends or verify.present_backends())
+    names = _backends(options.backends)
     request = matrices.Request(names, tuple(options.only), options.max_examples, options.workers)
     request.functions()
     old = matrices.load(options.compare) if options.compare else None
@@ -281,7 +338,7 @@ def _matrix(options: argparse.Namespace) -> int:
     record.unlink()
     _print_matrix(found, compared=old is not None)
     print(f"\nwritten to {out}: {', '.join(files)}")
-    return DISAGREES if found.failures() else AGREES
+    return DISAGREES if found.failures() or found.unexplained() else AGREES
 
 
 def _print_matrix(found: Any, *, compared: bool) -> None:
@@ -290,6 +347,10 @@ def _print_matrix(found: Any, *, compared: bool) -> None:
         ("backend", *matrices.STATES),
         [(name, *map(str, count.values())) for name, count in found.counts.items()],
     )
+    empty = found.unexplained()
+    print(f"\n{len(empty)} cells hold neither evidence nor a reason" + ":" * bool(empty))
+    for cell in empty:
+        print(" ".join(cell))
     bad = found.failures()
     if bad:
         print()

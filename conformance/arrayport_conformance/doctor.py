@@ -18,7 +18,9 @@ from arrayport.core.primitive import REGISTRY, Holder, Primitive
 
 ARRAY_LIBRARIES = {"numpy": "numpy", "jax": "jax", "cupy": "cupy", "cupy-sim": "numpy"}
 CUPY_DISTRIBUTIONS = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
-EXTRAS = {
+OPTIONAL = {  # of each package the extra that brings it, if one does, and what it is for
+    "llvmlite": ("", "machine code for Programs; without it they run by NumPy's own loops"),
+    "scipy": ("", "linear algebra, fft, special functions; without it these raise ImportError"),
     "hypothesis": ("testing", "the laws of the catalogue"),
     "pytest": ("testing", "running tests"),
     "rich": ("cli", "coloured tables of this command"),
@@ -31,7 +33,7 @@ class BackendState:
     """A backend: whether it runs here, where, and what to type if not."""
 
     name: str
-    state: str  # present, missing
+    state: str  # present, missing, broken
     version: str
     devices: tuple[str, ...]
     advice: str
@@ -78,22 +80,28 @@ def _backend_state(name: str) -> BackendState:
         devices = tuple(map(str, backends.get(name).devices()))
     except (ArrayportError, ImportError) as e:
         return BackendState(name, "missing", version, (), backends.INSTALL.get(name, str(e)))
+    except Exception as e:  # noqa: BLE001 - whatever a backend's package raises
+        return BackendState(name, "broken", version, (), f"{type(e).__name__}: {e}")
     if not devices:
         return BackendState(name, "missing", version, (), "it is installed but finds no device")
     return BackendState(name, "present", version, devices, "")
 
 
 def package_states() -> list[PackageState]:
-    """Look the optional packages up."""
+    """Look up the packages that some part of arrayport can do without."""
     return [
         PackageState(
             name,
             _version("scikit-learn" if name == "sklearn" else name),
             used_for,
-            "" if find_spec(name) else f'pip install "arrayport[{extra}]"',
+            "" if find_spec(name) else _install(name, extra),
         )
-        for name, (extra, used_for) in EXTRAS.items()
+        for name, (extra, used_for) in OPTIONAL.items()
     ]
+
+
+def _install(name: str, extra: str) -> str:
+    return f'pip install "arrayport[{extra}]"' if extra else f"pip install {name}"
 
 
 def _version(*distributions: str) -> str:

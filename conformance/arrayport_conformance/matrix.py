@@ -23,7 +23,7 @@ from arrayport_conformance.catalogue import EXCLUDED, FAMILIES, ROWS
 from arrayport_conformance.cells import COLUMNS, FAILS, LEFT_OUT, NONE, PASSES, REFUSED, Cell
 from arrayport_conformance.reports import duration
 from arrayport_conformance.standard import LIBRARIES, commit, resume
-from arrayport_conformance.verify import UsageError, problem_of
+from arrayport_conformance.verify import UsageError
 
 STATES = (PASSES, FAILS, REFUSED, NONE, LEFT_OUT)
 LASTING = 150  # functions after which a process ends: JAX keeps what it compiled
@@ -102,6 +102,17 @@ class Matrix:
         """List the cells that fail."""
         return [entry for entry in self.cells() if entry[3].state == FAILS]
 
+    def unexplained(self) -> list[tuple[str, str, str]]:
+        """List the cells that are missing, or hold neither evidence nor a reason."""
+        empty = Cell("")
+        return [
+            (function, backend, column)
+            for function, row in self.rows.items()
+            for backend in self.backends
+            for column in COLUMNS
+            if not row.get(backend, {}).get(column, empty).detail
+        ]
+
     def as_json(self) -> dict[str, Any]:
         """Return all of it, as what `json.dump` takes."""
         return {
@@ -139,15 +150,6 @@ def read(found: Mapping[str, Any]) -> Matrix:
 
 
 # ---- a run
-
-
-def checked(names: Sequence[str]) -> tuple[str, ...]:
-    """Return backends that run here. Raises UsageError, in one line, for one that does not."""
-    for name in names:
-        problem = problem_of(name)
-        if problem:
-            raise UsageError(problem)
-    return tuple(dict.fromkeys(names))
 
 
 def run(request: Request, record: Path, tell: Callable[[str], None] | None = None) -> Matrix:

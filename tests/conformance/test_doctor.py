@@ -39,6 +39,35 @@ def test_what_is_missing_comes_with_the_line_that_installs_it():
         assert states["jax"].version == metadata.version("jax")
 
 
+def test_what_is_lost_without_a_package_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    known = {state.name: state for state in doctor.package_states()}
+    assert known["scipy"].version == metadata.version("scipy")
+    lacking = lambda name: None if name == "llvmlite" else find_spec(name)
+    monkeypatch.setattr(doctor, "find_spec", lacking)
+    assert main(["doctor"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "llvmlite" in line]
+    assert "NumPy's own loops" in line
+    assert "pip install llvmlite" in line
+
+
+def test_a_backend_that_breaks_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def gone() -> None:
+        raise RuntimeError("the driver is gone")
+
+    monkeypatch.setattr(backends.get("cupy-sim"), "devices", gone)
+    assert main(["doctor"]) == 0
+    assert "RuntimeError: the driver is gone" in capsys.readouterr().out
+    assert main(["matrix", "--backends", "cupy-sim"]) == 2
+    told = capsys.readouterr().err
+    assert told == (
+        "arrayport: backend 'cupy-sim' cannot list its devices: RuntimeError: the driver is gone\n"
+    )
+
+
 def test_a_wrong_default_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

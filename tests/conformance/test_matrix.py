@@ -133,6 +133,26 @@ def test_a_wrong_derivative_is_found(monkeypatch: pytest.MonkeyPatch):
 # ---- runs
 
 
+def test_a_cell_without_a_reason_is_told(capsys: pytest.CaptureFixture[str]):
+    about = {"backends": ["numpy", "jax"]}
+    held = dict.fromkeys(cells.COLUMNS, Cell(PASSES, "2 calls"))
+    row = {"numpy": held | {"vmap": Cell(REFUSED, "no such kernel")}, "jax": held}
+    assert Matrix(about, {"f": row}).unexplained() == []
+    row = {"numpy": held | {"vmap": Cell(REFUSED)}, "jax": {**held, "vjp": Cell("")}}
+    found = Matrix(about, {"f": row})
+    assert found.unexplained() == [("f", "numpy", "vmap"), ("f", "jax", "vjp")]
+    cli._print_matrix(Matrix({"backends": ["numpy"]}, {"f": {}}), compared=False)
+    out = capsys.readouterr().out
+    assert f"{len(cells.COLUMNS)} cells hold neither evidence nor a reason:\nf numpy value" in out
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="it is about JAX")
+def test_jax_is_asked_for_each_kind_of_dtype():
+    row = cells.NAMED["numpy.clip"]
+    assert cells._dtypes(row, "numpy") == ["float32", "float64", "int32", "int8", "uint8"]
+    assert cells._dtypes(row, "jax") == ["float32", "int32", "uint8"]
+
+
 def test_a_run_leaves_its_files(tmp_path: Path):
     assert run(tmp_path, "--only", "numpy.tanh,argmax") == 0
     assert {path.name for path in tmp_path.iterdir()} == {

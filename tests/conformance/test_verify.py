@@ -122,6 +122,19 @@ def test_the_users_error_is_told_with_its_line(verify: Verify, capsys: pytest.Ca
     assert "program.py:7 in program: return 1.0 if y[0] > 0 else x.nothing" in out
 
 
+def test_what_fails_under_jit_has_no_second_error(verify: Verify, capsys: Any):
+    text = "def program(x):\n    return x * 2 if x[0] > 0 else x\n"
+    code, report = verify(text, "--backends", "numpy,cupy-sim")
+    assert code == 1
+    assert set(verdicts(report, "jit").values()) == {"failed"}
+    assert set(verdicts(report, "grad").values()) == {"skipped"}
+    out = capsys.readouterr().out
+    assert "no gradient: the output is float32[3], not a real scalar" in out
+    assert out.count("Error:") == 1
+    code, report = verify("def program(x):\n    return x.nothing\n", "--backends", "numpy")
+    assert [run["verdict"] for run in report["runs"]] == ["failed", "failed", "skipped", "skipped"]
+
+
 @pytest.mark.parametrize(
     ("text", "inputs", "reason"),
     [
@@ -214,6 +227,13 @@ def test_wrong_calls(write: Callable[..., str], capsys: pytest.CaptureFixture[st
     path = write("def program(x):\n    return x\n")
     assert main(["verify", path, "--backends", "nunpy"]) == 2
     assert "nunpy" in capsys.readouterr().err
+    assert main(["verify", path, "--json", "missing/report.json"]) == 2
+    assert "missing/report.json cannot be written" in capsys.readouterr().err
+    assert main(["verify", path, "--backends", ","]) == 2
+    assert "--backends names none" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as caught:
+        main(["doctor", "--rules", "--names"])
+    assert caught.value.code == 2
     with pytest.raises(SystemExit) as caught:
         main([])
     assert caught.value.code == 2

@@ -24,17 +24,32 @@ def i0(x: Any) -> Array:
 
 
 def i0e(x: Any) -> Array:
-    """Give exp(-abs(x)) `i0`(x), which does not overflow. Source: ``jax.scipy.special.i0e``."""
+    """Give exp(-abs(x)) `i0`(x), which does not overflow. Source: ``jax.scipy.special.i0e``.
+
+    >>> from arrayport.scipy import special
+    >>> special.i0e(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
     return ops.bessel_i0e(*floats("i0e", x))
 
 
 def i1(x: Any) -> Array:
-    """Give the modified Bessel function of order 1. Source: ``jax.scipy.special.i1``."""
+    """Give the modified Bessel function of order 1. Source: ``jax.scipy.special.i1``.
+
+    >>> from arrayport.scipy import special
+    >>> special.i1(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return ops.bessel_i1(*floats("i1", x))
 
 
 def i1e(x: Any) -> Array:
-    """Give exp(-abs(x)) `i1`(x), which does not overflow. Source: ``jax.scipy.special.i1e``."""
+    """Give exp(-abs(x)) `i1`(x), which does not overflow. Source: ``jax.scipy.special.i1e``.
+
+    >>> from arrayport.scipy import special
+    >>> special.i1e(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return ops.bessel_i1e(*floats("i1e", x))
 
 

@@ -40,7 +40,12 @@ def xlogy(x: Any, y: Any) -> Array:
 
 
 def xlog1py(x: Any, y: Any) -> Array:
-    """Give x log(1 + y), and 0 at x = 0. Source: ``jax.scipy.special.xlog1py``."""
+    """Give x log(1 + y), and 0 at x = 0. Source: ``jax.scipy.special.xlog1py``.
+
+    >>> from arrayport.scipy import special
+    >>> special.xlog1py(2.0, 0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return ops.xlog1py(*numbers("xlog1py", x, y))
 
 
@@ -58,6 +63,10 @@ def rel_entr(p: Any, q: Any) -> Array:
     """Give p log(p / q), 0 at p = 0 <= q, and inf where either is out of range.
 
     Source: ``jax.scipy.special.rel_entr``.
+
+    >>> from arrayport.scipy import special
+    >>> special.rel_entr(2.0, 2.0)
+    Array(0., dtype=float32, weak_type=True)
     """
     p, q = floats("rel_entr", p, q)
     inside, safe_p, safe_q = _inside(p, q)
@@ -131,7 +140,12 @@ def boxcox(x: Any, lmbda: Any) -> Array:
 
 
 def boxcox1p(x: Any, lmbda: Any) -> Array:
-    """Give `boxcox` of 1 + x, exactly also near x = 0. Source: ``jax.scipy.special.boxcox1p``."""
+    """Give `boxcox` of 1 + x, exactly also near x = 0. Source: ``jax.scipy.special.boxcox1p``.
+
+    >>> from arrayport.scipy import special
+    >>> special.boxcox1p(2.0, 1.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
     x, rate = floats("boxcox1p", x, lmbda)
     return _grown(log1p(x), rate)
 
@@ -159,5 +173,11 @@ def softmax(x: Any, /, *, axis: Any = None) -> Array:
 
 
 def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
-    """Give the logarithm of `softmax`. Source: ``jax.scipy.special.log_softmax``."""
+    """Give the logarithm of `softmax`. Source: ``jax.scipy.special.log_softmax``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.scipy import special
+    >>> special.log_softmax(anp.array([0.0, -anp.inf]))
+    Array([  0., -inf], dtype=float32)
+    """
     return exponentials.log_softmax(x, axis)

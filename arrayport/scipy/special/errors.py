@@ -39,17 +39,32 @@ def erf(x: Any) -> Array:
 
 
 def erfc(x: Any) -> Array:
-    """Give 1 - erf(x), exactly also where erf is nearly 1. Source: ``jax.scipy.special.erfc``."""
+    """Give 1 - erf(x), exactly also where erf is nearly 1. Source: ``jax.scipy.special.erfc``.
+
+    >>> from arrayport.scipy import special
+    >>> special.erfc(0.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
     return ops.erfc(*floats("erfc", x))
 
 
 def erfinv(x: Any) -> Array:
-    """Invert `erf`. Source: ``jax.scipy.special.erfinv``."""
+    """Invert `erf`. Source: ``jax.scipy.special.erfinv``.
+
+    >>> from arrayport.scipy import special
+    >>> special.erfinv(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return ops.erf_inv(*floats("erfinv", x))
 
 
 def erfcinv(y: Any) -> Array:
-    """Invert `erfc`. Source: ``jax.scipy.special.erfcinv``."""
+    """Invert `erfc`. Source: ``jax.scipy.special.erfcinv``.
+
+    >>> from arrayport.scipy import special
+    >>> special.erfcinv(1.0)
+    Array(-0., dtype=float32, weak_type=True)
+    """
     return ops.erfc_inv(*floats("erfcinv", y))
 
 
@@ -67,6 +82,10 @@ def dawsn(x: Any) -> Array:
     """Give Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
 
     Source: ``jax.scipy.special.dawsn``.
+
+    >>> from arrayport.scipy import special
+    >>> special.dawsn(0.0)
+    Array(0., dtype=float32, weak_type=True)
     """
     return ops.dawsn(*floats("dawsn", x))
 
@@ -101,6 +120,10 @@ def ndtri(p: Any) -> Array:
     """Invert `ndtr`: the quantile of the standard normal distribution.
 
     Source: ``jax.scipy.special.ndtri``.
+
+    >>> from arrayport.scipy import special
+    >>> special.ndtri(0.5)
+    Array(0., dtype=float32, weak_type=True)
     """
     return ops.ndtri(*floats("ndtri", p))
 

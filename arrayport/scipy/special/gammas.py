@@ -66,6 +66,10 @@ def loggamma(x: Any) -> Array:
     """Give the logarithm of `gamma` for positive x, else NaN.
 
     Source: ``jax.scipy.special.loggamma``.
+
+    >>> from arrayport.scipy import special
+    >>> special.loggamma(1.0)
+    Array(0., dtype=float32, weak_type=True)
     """
     (x,) = floats("loggamma", x)
     return ops.lgamma(select(x > 0, x, constant(nan, x)))
@@ -163,12 +167,21 @@ def gammaincc(a: Any, x: Any) -> Array:
     """Give the part of the gamma distribution with exponent a that is above x.
 
     Source: ``jax.scipy.special.gammaincc``.
+
+    >>> from arrayport.scipy import special
+    >>> special.gammaincc(1.0, 0.0)
+    Array(1., dtype=float32, weak_type=True)
     """
     return ops.igammac(*floats("gammaincc", a, x))
 
 
 def betaln(a: Any, b: Any) -> Array:
-    """Give the logarithm of the absolute value of `beta`. Source: ``jax.scipy.special.betaln``."""
+    """Give the logarithm of the absolute value of `beta`. Source: ``jax.scipy.special.betaln``.
+
+    >>> from arrayport.scipy import special
+    >>> special.betaln(1.0, 1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
     return ops.betaln(*floats("betaln", a, b))
 
 

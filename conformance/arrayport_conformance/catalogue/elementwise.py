@@ -106,7 +106,7 @@ ROWS = (
     ),
     *rows("numpy.fmax numpy.fmin", two(), dtypes=REALS, special=True, open_zero=True),
     *rows("lax.max lax.min", same(), dtypes=REALS, special=True, open_zero=True),
-    Row("numpy.clip", (case(X(2, 3), -1, 1), case(X(3), X(3), X(3))), REALS),
+    Row("numpy.clip", (case(X(2, 3), 0, 2), case(X(3), X(3), X(3))), REALS),
     Row("lax.clamp", (case(X(fixed=True), X(2, 3), X(fixed=True)),), FLOATS),
     Row("numpy.heaviside", two(NONZERO), FLOATS, not_differentiable=STEPS),
     # ---- comparison
