@@ -407,12 +407,7 @@ def integer_pow(x: Any, y: int) -> Array:
 
 
 def reciprocal(x: Any, /) -> Array:
-    """Divide 1 by x. Source: ``jax.lax.reciprocal``.
-
-    >>> from arrayport import lax
-    >>> lax.reciprocal(4.0)
-    Array(0.25, dtype=float32, weak_type=True)
-    """
+    """Divide 1 by x. Source: ``jax.lax.reciprocal``."""
     return integer_pow(takes(lift(x), FLOATING, "reciprocal"), -1)
 
 

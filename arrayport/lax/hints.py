@@ -74,7 +74,6 @@ def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
     >>> from arrayport import lax
     >>> import arrayport.numpy as anp
     >>> lax.dce_sink(anp.ones(2))
-    None
     """
     options = {"prevent_mlir_dce": prevent_mlir_dce}
     run_on_engine("dce_sink", lambda _val, **_options: None, val, val, **options)
