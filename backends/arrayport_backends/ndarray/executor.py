@@ -15,6 +15,7 @@ from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import UNCOMMON, Callback, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
+from arrayport_backends.ndarray.bases import without_bases
 from arrayport_backends.ndarray.kernels import Kernel, widened
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Executor:
 
     def prepare(self, program: Program) -> Program:
         """The Program, or one that it holds, as it is run."""
-        return optimise(program, self.backend)
+        return optimise(without_bases(program), self.backend)
 
     def plan(self, program: Program) -> None:
         """Decide on the steps."""
