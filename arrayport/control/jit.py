@@ -116,7 +116,8 @@ jit_p: Holder = Holder(
 
 # ---- the function
 
-PLACEMENT = {"in_shardings", "out_shardings", "device", "backend", "compiler_options"}
+PLACED = {"in_shardings", "out_shardings"}
+PLACEMENT = {*PLACED, "device", "backend", "compiler_options"}
 
 
 def jit(
@@ -138,9 +139,10 @@ def jit(
     Arrays among the arguments are traced by shape, dtype and weakness; arguments named by
     `static_argnums` or `static_argnames` keep their Python value, must be hashable, and retrace the
     function when they change. Donated arguments may not be used afterwards. `out_shardings`: as for
-    `lax.with_sharding_constraint`; a `backend` ("cpu", "gpu", "tpu") must be where the arrays are;
-    other `placement` (in_shardings, device, compiler_options) goes to a native engine. Without
-    `fun`, gives a decorator.
+    `lax.with_sharding_constraint`; `in_shardings`: the same of the positional arguments that are
+    not static, which must be divided so or not at all. A `backend` ("cpu", "gpu", "tpu") must be
+    where the arrays are; other `placement` (device, compiler_options) goes to a native engine.
+    Without `fun`, gives a decorator.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> ap.jit(lambda x: x * 2 + 1)(anp.arange(3))
@@ -229,6 +231,8 @@ class Jitted:
             if by_type(cls) is backend:
                 self.quick[cls] = native
             return native(*args, **kwargs)
+        if "in_shardings" in self.options:
+            self.divisible(dynamic)
         asked = self.options.get("backend")
         if asked is not None and asked != backend.devices()[0].platform:
             raise ValueError(
@@ -246,7 +250,7 @@ class Jitted:
                 and args  # without any, the ambient backend decides
                 and not captured
                 and not self.donated
-                and "out_shardings" not in self.options
+                and not self.options.keys() & PLACED
                 and not program.axes
                 and backend is get("numpy")
                 and not inspecting()
@@ -265,6 +269,25 @@ class Jitted:
             return out
         finally:
             leave(token)
+
+    def divisible(self, dynamic: Any) -> None:
+        """Raise unless the arguments are, or can be, divided as `in_shardings` says."""
+        given = self.options["in_shardings"]
+        args, kwargs = dynamic
+        if kwargs:
+            raise ValueError(
+                f"jit of {self.__name__} has in_shardings, which are of positional arguments: it "
+                f"was called with {sorted(kwargs)} by name"
+            )
+        wanted = tuple(given) if isinstance(given, list) else given
+        placed = constrained(args, wanted, "an argument of jit", "in_shardings")
+        for i, (x, new) in enumerate(zip(tree_leaves(args), tree_leaves(placed), strict=True)):
+            own = getattr(x, "placement", None)
+            if own is not None and not own.is_equivalent_to(new.sharding, len(x.shape)):
+                raise ValueError(
+                    f"jit of {self.__name__} has in_shardings {new.sharding} for its array {i}, "
+                    f"which is divided by {own}: move it first with arrayport.device_put"
+                )
 
     def run(self, program: Program, leaves: list[Array]) -> list[Array]:
         """Run the Program."""

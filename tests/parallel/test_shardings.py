@@ -249,6 +249,30 @@ def test_shardings_of_what_jit_gives(mesh):
         assert g(anp.asarray(A)).addressable_shards[0].data.shape == (2, 2)
 
 
+def test_shardings_of_what_jit_takes(mesh, eight):
+    x, rows = anp.asarray(A), NamedSharding(mesh, P("x"))
+    double = ap.jit(lambda v, n: v * n, in_shardings=(rows,), static_argnums=1)
+    np.testing.assert_array_equal(np.asarray(double(x, 2)), 2 * A)
+    np.testing.assert_array_equal(np.asarray(double(ap.device_put(A, rows), 2)), 2 * A)
+    for spec, arguments, what in (
+        (rows, (x[:6],), "6"),
+        (NamedSharding(mesh, P("x", "y")), (x[:, 0],), "rank|dimensions"),
+        ((rows, rows), (x,), "in_shardings"),
+        (({"b": rows},), ({"a": x},), "in_shardings"),
+        (rows, (ap.device_put(A, NamedSharding(mesh, P("y"))),), "in_shardings|Sharding passed"),
+    ):
+        with pytest.raises(ValueError, match=what):
+            ap.jit(lambda v: v, in_shardings=spec)(*arguments)
+    with pytest.raises(ValueError, match="in_shardings"):
+        ap.jit(lambda v: v, in_shardings=rows)(v=x)
+    with pytest.raises(TypeError, match="in_shardings"):
+        ap.jit(lambda v: v, in_shardings="x")(x)
+    for specs in ((rows,), {"b": rows}):
+        with pytest.raises(ValueError, match="out_shardings"):
+            ap.jit(lambda v: {"a": v}, out_shardings=specs)(x)
+    assert eight
+
+
 @pytest.mark.usefixtures("eight")
 def test_the_one_part_of_a_number():
     (shard,) = anp.asarray(3.0).addressable_shards

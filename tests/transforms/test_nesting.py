@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -246,3 +248,43 @@ def test_a_python_number_meets_arrays_of_another_backend(backend):
         for second in (ap.hessian, lambda f: ap.jacfwd(ap.jacfwd(f))):
             found = second(lambda t: x * t**3)(3.0)
             np.testing.assert_allclose(np.asarray(found), [18.0, -36.0])
+
+
+# ---- long loops
+
+RUNS = 5
+
+
+@pytest.mark.parametrize("loop", ["scan", "fori_loop"])
+def test_gradients_of_loops_are_linear_in_their_length(loop, backend):
+    """In time, by the best of some runs, and in memory: what a step leaves is its carry."""
+    if backend != "numpy":
+        pytest.skip("the time is that of our compiler's loops")
+
+    def end(x, n):
+        def step(c):
+            return anp.sin(c) * 0.9 + x * 0.1
+
+        if loop == "scan":
+            return ap.lax.scan(lambda c, _: (step(c), None), x, None, n)[0].sum()
+        return ap.lax.fori_loop(0, n, lambda _, c: step(c), x).sum()
+
+    x = anp.linspace(0.0, 1.0, 4)
+    times, peaks = [], []
+    for n in (1000, 10000):
+        slope = ap.jit(ap.grad(lambda x, n=n: end(x, n)))
+        slope(x)
+        slope(x)
+        best = math.inf
+        for _ in range(RUNS):
+            start = time.perf_counter()
+            slope(x)
+            best = min(best, time.perf_counter() - start)
+        times.append(best)
+        tracemalloc.start()
+        slope(x)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert times[1] < 40 * times[0]  # a hundredfold if it were quadratic
+    assert peaks[1] < 10.5 * peaks[0]
+    assert peaks[1] < 10000 * 4 * 4 * 3  # of three carries a step
