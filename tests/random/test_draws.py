@@ -21,7 +21,8 @@ SHAPES = ((), (0, 3), (3, 5, 2), (300,))
 SEEDS = (0, 42, -1, -(2**31), 2**31, 2**32 + 7, 2**63 - 1, -(2**63), True)
 
 
-@pytest.fixture(params=[False, True], ids=["x32", "x64"], autouse=True)
+# For what is drawn otherwise with 64-bit types on; the rest has dtypes of its own.
+@pytest.fixture(params=[False, True], ids=["x32", "x64"])
 def x64(request: pytest.FixtureRequest) -> Any:
     with ap.config.override("enable_x64", request.param), jax.enable_x64(request.param):
         yield request.param
@@ -64,6 +65,7 @@ def test_known_answers(words: Any, size: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usefixtures("x64")
 def test_keys(seed: int) -> None:
     ours, theirs = keys(seed)
     same(ours, theirs)
@@ -75,6 +77,7 @@ def test_keys(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [np.int64(-1), np.int32(-1), np.uint64(2**63 + 1), np.int8(-3)])
+@pytest.mark.usefixtures("x64")
 def test_seeds_of_numpy(seed: Any) -> None:
     same(random.PRNGKey(seed), jax.random.PRNGKey(seed))
     same(ap.jit(random.PRNGKey)(seed), jax.random.PRNGKey(seed))
@@ -135,6 +138,7 @@ def test_randint_over_the_whole_range() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 10, 3000])
+@pytest.mark.usefixtures("x64")
 def test_permutation_of_numbers(size: int) -> None:
     ours, theirs = keys()
     same(random.permutation(ours, size), jax.random.permutation(theirs, size))
@@ -151,6 +155,7 @@ def test_permutation_of_arrays(axis: int, independent: bool) -> None:
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0, np.float16(0.6), np.float32([0.1, 0.9])])
 @pytest.mark.parametrize("mode", ["low", "high"])
+@pytest.mark.usefixtures("x64")
 def test_bernoulli(p: Any, mode: str) -> None:
     ours, theirs = keys()
     for shape in ((50, 2),) if np.ndim(p) == 0 else (None, (50, 2)):
@@ -207,6 +212,7 @@ def test_truncated_normal() -> None:
 
 @pytest.mark.parametrize("replace", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.usefixtures("x64")
 def test_choice(replace: bool, weighted: bool) -> None:
     ours, theirs = keys()
     p = np.float32([0.1, 0.2, 0.05, 0.4, 0.25]) if weighted else None
@@ -245,6 +251,7 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.usefixtures("x64")
 def test_every_backend(name: str, backend: str) -> None:
     f = PROGRAMS[name]
     key = random.PRNGKey(7)
@@ -278,6 +285,7 @@ def test_arguments_follow_the_key(name: str, backend: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.usefixtures("x64")
 def test_jit_and_vmap_over_keys(name: str) -> None:
     ours, theirs = keys()
     f = PROGRAMS[name]

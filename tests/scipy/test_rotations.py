@@ -19,6 +19,9 @@ QUATS = np.concatenate(
 )
 pytestmark = pytest.mark.usefixtures("wide", "backend")
 
+LETTERS = [*permutations("xyz"), *[(a, b, a) for a, b in product("xyz", "xyz") if a != b]]
+SEQUENCES = ["".join(letters) for letters in LETTERS]
+
 
 def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-9, atol=1e-9)
@@ -48,10 +51,10 @@ def test_forms() -> None:
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-def test_euler_angles(fixed: bool) -> None:
+def test_euler_angles(fixed: bool, backend: str) -> None:
     angles = RNG.uniform(-1.5, 1.5, (5, 3))
-    letters = [*permutations("xyz"), *[(a, b, a) for a, b in product("xyz", "xyz") if a != b]]
-    for seq in map("".join, letters):
+    # JAX compiles them all anew: one of each kind.
+    for seq in ("zyx", "xzx") if backend == "jax" else SEQUENCES:
         name = seq if fixed else seq.upper()
         known = theirs.Rotation.from_euler(name, angles)
         own = Rotation.from_euler(name, anp.asarray(angles))

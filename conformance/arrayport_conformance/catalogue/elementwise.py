@@ -156,7 +156,8 @@ ROWS = (
     Row("lax.polynomial", (case(X(2, 3), (1.0, 2.0, 0.5)), case(X(3), [X(3), 2.0])), FLOATS, 16),
     *rows("numpy.sqrt lax.sqrt", one(POSITIVE), dtypes=INEXACT, special=True),
     *rows("lax.rsqrt", one(POSITIVE), dtypes=FLOATS, special=True),
-    *rows("numpy.cbrt lax.cbrt", one(NONZERO), dtypes=FLOATS, special=True),
+    # JAX's own is up to 7 ulps off, by the emitters that tests take.
+    *rows("numpy.cbrt lax.cbrt", one(NONZERO), dtypes=FLOATS, special=True, ulps=8),
     *rows("numpy.hypot", two(NONZERO), dtypes=FLOATS, ulps=8),
     # ---- exponentials and logarithms
     *rows("numpy.exp numpy.expm1 lax.exp lax.expm1", one(), dtypes=INEXACT, ulps=8, special=True),

@@ -81,7 +81,7 @@ ROWS = (
         "random.cauchy random.laplace random.logistic random.maxwell random.rademacher",
         (case(KEY, (5,)),),
         dtypes=("float32",),
-        ulps=64,
+        ulps=128,  # before 0.12 JAX's logarithm is up to 98 off in float64
         not_differentiable=NOTHING,
     ),
     *rows(
