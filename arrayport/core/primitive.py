@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from struct import pack
 from typing import Any
 
@@ -15,6 +16,7 @@ from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, axis_trace, current_stage, named_axes
 
 Rule = Callable[..., Any]
+Quick = dict[np.dtype[Any], Rule]
 
 
 class Primitive:
@@ -58,12 +60,14 @@ class Primitive:
         "batch",
         "jvp",
         "keeps_weak",
+        "linear",
         "many",
         "name",
         "needs",
         "not_differentiable",
         "numpy_kernel",
         "partials",
+        "quick",
         "source",
         "takes",
         "transposes",
@@ -93,9 +97,12 @@ class Primitive:
         self.many = many
         self.keeps_weak = keeps_weak
         self.takes = takes
+        self.linear = isinstance(transposes, tuple) and len(transposes) == 1 and jvp is None
         self.needs = tuple(read_arguments(rule) for rule in self.partials)
-        # The NumPy backend's, once that is loaded: it saves a look-up an eager call.
+        # The NumPy backend's, once that is loaded, and the same by the dtypes that need no more;
+        # what looks at every operation takes it away.
         self.numpy_kernel: Rule | None = None
+        self.quick: Quick = {}
         self.source = _caller()
         if not (partials or transposes or jvp or not_differentiable or isinstance(self, Holder)):
             raise TypeError(
@@ -103,6 +110,13 @@ class Primitive:
                 "(not_differentiable=...)"
             )
         REGISTRY[name] = self
+
+    def offer(self, kernel: Rule | None) -> None:
+        """Let eager calls on NumPy arrays run this kernel at once, or none."""
+        self.numpy_kernel = kernel
+        self.quick.clear()
+        if kernel is not None:
+            self.quick.update(dict.fromkeys(common(self.takes), kernel))
 
     def bind(self, *args: Array, **params: Any) -> Any:
         """Apply to Arrays, in the innermost of their traces and the Program being staged."""
@@ -147,8 +161,8 @@ class Unary(Primitive):
             if x.owner.level > top.level:  # type: ignore[attr-defined]
                 top = x.owner  # type: ignore[attr-defined]
         elif top is EVAL and type(x.raw) is np.ndarray and self.keeps_weak:
-            kernel, dtype = self.numpy_kernel, x.raw.dtype
-            if kernel is not None and dtype.num < UNCOMMON and dtype.kind in self.takes:
+            kernel = self.quick.get(x.raw.dtype)
+            if kernel is not None:
                 token = None if error_state() is QUIET else set_errors(QUIET)
                 try:
                     out = kernel(x.raw, **params) if params else kernel(x.raw)
@@ -179,8 +193,8 @@ class Binary(Primitive):
         if type(x) is Array and type(y) is Array and top is EVAL:
             a, b = x.raw, y.raw
             if type(a) is type(b) is np.ndarray and self.keeps_weak:
-                kernel, dtype = self.numpy_kernel, b.dtype
-                if kernel is not None and dtype.num < UNCOMMON and dtype.kind in self.takes:
+                kernel = self.quick.get(b.dtype)
+                if kernel is not None:
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(a, b, **params) if params else kernel(a, b)
@@ -303,10 +317,17 @@ def axes_named(params: dict[str, Any]) -> frozenset[Any]:
 
 # From here on, dtypes that NumPy computes through wider ones, or not at all: half floats, keys.
 UNCOMMON = np.dtype(object).num
+COMMON = [np.dtype(character) for character in "?bBhHiIlLqQfdgFDG"]
 ERRORS = (TypeError, ValueError, IndexError)  # that kernels raise for operands that do not fit
 NUMBERS = (int, float, complex)
 REGISTRY: dict[str, Primitive] = {}
 NO_PARAMS: dict[str, Any] = {}
+
+
+@cache
+def common(kinds: str) -> list[np.dtype[Any]]:
+    """NumPy's own dtypes of these kinds, in which it computes without our help."""
+    return [dtype for dtype in COMMON if dtype.kind in kinds]
 
 
 def params_key(params: dict[str, Any]) -> tuple[Any, ...]:

@@ -47,10 +47,11 @@ def _switch() -> None:
     if general and not _kernels:
         backends.get("numpy")
         for name, prim in REGISTRY.items():
-            _kernels[name], prim.numpy_kernel = prim.numpy_kernel, None
+            _kernels[name] = prim.numpy_kernel
+            prim.offer(None)
     elif not general:
         for name, kernel in _kernels.items():
-            REGISTRY[name].numpy_kernel = kernel
+            REGISTRY[name].offer(kernel)
         _kernels.clear()
 
 

@@ -103,17 +103,15 @@ def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Cal
 
     `floating`: integers and booleans are cast to floats first; `counting`: booleans to integers.
     """
-    keeps_weak = prim.keeps_weak
-    kinds = prim.takes.strip("biu") if floating else prim.takes  # integers are cast first
+    quick, keeps_weak, casts = prim.quick, prim.keeps_weak, floating or counting
 
     def op(x: Any, /) -> Array:
         if type(x) is Array and current_stage() is EVAL:
             raw = x.raw
-            if type(raw) is ndarray:
-                kernel, dtype = prim.numpy_kernel, raw.dtype
-                # What a comparison makes of a neutral number is at home on the ambient backend.
-                strong = keeps_weak or not x.weak or raw.shape
-                if strong and kernel is not None and dtype.num < UNCOMMON and dtype.kind in kinds:
+            # What a comparison makes of a neutral number is at home on the ambient backend.
+            if type(raw) is ndarray and (keeps_weak or not x.weak or raw.shape):
+                kernel = quick.get(raw.dtype)
+                if kernel is not None:
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(raw)
@@ -125,9 +123,12 @@ def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Cal
                     )
         if not isinstance(x, Array):
             x = lift(x, None, f"the operand of {prim.name}")
-        if floating or counting:
+        if casts and x.dtype not in quick:
             x = inexact(x) if floating else counted(x)
-        return prim.apply(x, NO_PARAMS)
+        if type(x) is Array:
+            return prim.apply(x, NO_PARAMS)
+        top, owner = current_stage(), x.owner  # type: ignore[attr-defined]
+        return (owner if owner.level > top.level else top).process_unary(prim, x, NO_PARAMS)
 
     return _named(op, prim.name)
 
@@ -136,26 +137,20 @@ def binary(
     prim: Binary, *, floating: bool = False, counting: bool = False
 ) -> Callable[[Any, Any], Array]:
     """Make the promoting function of a binary primitive; the options are those of `unary`."""
-    keeps_weak = prim.keeps_weak
-    kinds = prim.takes.strip("biu") if floating else prim.takes  # integers are cast first
+    quick, keeps_weak, casts = prim.quick, prim.keeps_weak, floating or counting
 
     def op(x: Any, y: Any, /) -> Array:
         if type(x) is Array and current_stage() is EVAL:
             a = x.raw
             if type(a) is ndarray:
-                dtype, kernel = a.dtype, prim.numpy_kernel
+                dtype = a.dtype
                 if type(y) is Array:
                     b = y.raw
                     weak, same = x.weak and y.weak, type(b) is ndarray and dtype is b.dtype
                 else:
                     b, weak, same = y, x.weak, dtype.kind in KEEPS.get(type(y), "")
-                if (
-                    same
-                    and (keeps_weak or not weak or a.shape)
-                    and kernel is not None
-                    and dtype.num < UNCOMMON
-                    and dtype.kind in kinds
-                ):
+                kernel = quick.get(dtype) if same else None
+                if kernel is not None and (keeps_weak or not weak or a.shape):
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(a, b)
@@ -172,10 +167,8 @@ def binary(
             and x.shape == y.shape
         ):
             x, y = promote(x, y)
-        if floating and not dtypes.is_inexact(x.dtype):
-            x, y = inexact(x), inexact(y)
-        if counting:
-            x, y = counted(x), counted(y)
+        if casts and x.dtype not in quick:
+            x, y = (inexact(x), inexact(y)) if floating else (counted(x), counted(y))
         return prim.apply(x, y, NO_PARAMS)
 
     return _named(op, prim.name)

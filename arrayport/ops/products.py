@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
-from arrayport.core.primitive import UNCOMMON, Binary
+from arrayport.core.primitive import Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.placement import no_sharding
@@ -218,14 +218,13 @@ def matmul(
     >>> anp.matmul(anp.ones((2, 3)), anp.ones((3, 4))).shape
     (2, 4)
     """
-    no_sharding(out_sharding, "matmul")
-    kernel = dot_general_p.numpy_kernel
-    if type(a) is Array and type(b) is Array and kernel is not None and current_stage() is EVAL:
+    if type(a) is Array and type(b) is Array and current_stage() is EVAL:
         x, y = a.raw, b.raw
         if (
-            (type(x) is type(y) is ndarray and x.dtype is y.dtype and x.dtype.num < UNCOMMON)
-            and (x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0])
-            and preferred_element_type is None
+            (preferred_element_type is out_sharding is None and type(x) is type(y) is ndarray)
+            and (x.dtype is y.dtype and x.ndim == y.ndim == 2)
+            and x.shape[1] == y.shape[0]
+            and (kernel := dot_general_p.quick.get(x.dtype)) is not None
         ):
             token = None if error_state() is QUIET else set_errors(QUIET)
             try:
@@ -233,6 +232,7 @@ def matmul(
             finally:
                 if token is not None:
                     reset_errors(token)
+    no_sharding(out_sharding, "matmul")
     a, b = promote_dtypes((a, b), "an operand of matmul")
     m, n = len(a.shape), len(b.shape)
     if not m or not n:

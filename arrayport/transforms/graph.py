@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -24,26 +25,12 @@ from arrayport.transforms.forward import no_derivative, push_forward, push_many
 new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 
 
-class Node:
-    """One traced operation: what its rules will read, and its operands' nodes (None: constant).
-
-    Only tracers hold their node and only nodes hold their operands', so what no longer leads to an
-    output is freed during the forward pass, and what the backward pass has used is freed as it
-    goes: no tape keeps it.
-    """
-
-    __slots__ = ("line", "order", "parents", "pull", "push", "saved")
-
-    def __init__(
-        self, order: int, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any
-    ) -> None:
-        self.order = order
-        self.parents = parents
-        self.pull = pull
-        self.push = push
-        self.saved = saved
-        if lines.on:
-            self.line = user_line()
+# One traced operation: its number, its operands' nodes (None: constant), how it pulls cotangents
+# back and pushes tangents forward, what that reads, and the user's line if somebody asks for it.
+# Only tracers hold their node and only nodes hold their operands', so what no longer leads to an
+# output is freed during the forward pass, and what the backward pass has used is freed as it goes:
+# no tape keeps it. (A class of its own takes five times as long to make as a tuple.)
+Node = tuple[int, Sequence[Any], Any, Any, Any, str]
 
 
 class GradTracer(Tracer):
@@ -90,7 +77,7 @@ class GradTrace(Trace):
     def node(self, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any) -> Node:
         """Make the next node."""
         self.count = order = self.count + 1
-        return Node(order, parents, pull, push, saved)
+        return order, parents, pull, push, saved, user_line() if lines.on else ""
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         xs: list[Any] = []
@@ -104,51 +91,28 @@ class GradTrace(Trace):
                 parents.append(None)
         if prim.many:
             return self.process_many(prim, xs, parents, params)
-        ans = prim.bind(*xs, **params)
-        if not is_inexact(ans.dtype):
-            return ans
-        if prim.partials:
-            saved: Any = prim, ans, xs, params, ans.shape
-            pull, push = pull_elementwise, push_elementwise
-        elif prim.transposes and (prim.jvp is None or prim.transposable(parents)):
-            # Then no rule reads its operand's value.
-            alone = prim.jvp or sum(p is not None for p in parents) == 1
-            kept = [
-                x if p is None or not alone else Aval(x.shape, x.dtype, x.weak)
-                for x, p in zip(xs, parents, strict=True)
-            ]
-            saved, pull, push = (prim, kept, params), pull_linear, push_linear
-        elif prim.jvp:
-            saved = prim, ans, xs, params, [p is not None for p in parents]
-            pull, push = pull_general, push_general
-        else:
-            raise no_derivative(prim)
-        return GradTracer(self, ans, self.node(parents, pull, push, saved))
+        return self.recorded(prim, prim.bind(*xs, **params), xs, parents, params)
 
     def process_unary(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
-        node, x = x.node, x.value  # type: ignore[attr-defined]
-        ans = prim.apply(x, params)
-        out = GradTracer(self, ans, None)  # type: ignore[arg-type]
-        if out.dtype.kind not in "fc" and not is_inexact(out.dtype):
-            return ans
-        if prim.partials:
-            (rule,) = prim.partials
-            if rule is None:
+        value = x.value  # type: ignore[attr-defined]
+        ans = prim.apply(value, params)
+        rules: Any = prim.partials
+        kept: Any
+        if rules:
+            if rules[0] is None:
                 return ans
-            (need,) = prim.needs
-            bound = partial(rule, **params) if params else rule
-            saved: Any = bound, ans if need & 1 else None, x if need & 2 else None
-            pull, push = pull_unary, push_unary
-        elif prim.transposes:
-            saved = prim, prim.transposes[0], new(Aval, (x.shape, x.dtype, x.weak)), params  # type: ignore[index]
-            pull, push = pull_unary_linear, push_unary_linear
-        elif prim.jvp:
-            saved, pull, push = (prim, ans, (x,), params, (True,)), pull_general, push_general
+            need, push = prim.needs[0], push_partials
+            kept = ans if need & 1 else None, value if need & 2 else None
+        elif prim.linear and is_inexact(ans.dtype):
+            rules, push = prim.transposes, push_linear
+            kept = (new(Aval, (x.shape, x.dtype, x.weak)),)
         else:
-            raise no_derivative(prim)
+            return self.recorded(prim, ans, (value,), (x.node,), params)  # type: ignore[attr-defined]
         self.count = order = self.count + 1
-        out.node = Node(order, (node,), pull, push, saved)
-        return out
+        pull = pull_rules if params else pull_rule
+        line = user_line() if lines.on else ""
+        node = order, (x.node,), pull, push, (rules, kept, params, prim), line  # type: ignore[attr-defined]
+        return GradTracer(self, ans, node)
 
     def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
         node_x = node_y = None
@@ -157,42 +121,61 @@ class GradTrace(Trace):
         if type(y) is GradTracer and y.owner is self:
             node_y, y = y.node, y.value
         ans = prim.apply(x, y, params)
-        out = GradTracer(self, ans, None)  # type: ignore[arg-type]
-        if out.dtype.kind not in "fc" and not is_inexact(out.dtype):
+        rules = prim.partials
+        if not rules or x.shape != y.shape:
+            return self.recorded(prim, ans, (x, y), (node_x, node_y), params)
+        need_x, need_y = prim.needs
+        need = (need_x if node_x is not None else 0) | (need_y if node_y is not None else 0)
+        kept = ans if need & 1 else None, x if need & 2 else None, y if need & 4 else None
+        self.count = order = self.count + 1
+        line = user_line() if lines.on else ""
+        saved = rules, kept, params, prim
+        pull = pull_rules if params else pull_two
+        node = order, (node_x, node_y), pull, push_partials, saved, line
+        return GradTracer(self, ans, node)
+
+    def recorded(
+        self,
+        prim: Primitive,
+        ans: Array,
+        xs: Sequence[Array],
+        parents: Sequence[Node | None],
+        params: dict[str, Any],
+    ) -> Array:
+        """The answer of an operation with its node."""
+        if not is_inexact(ans.dtype):
             return ans
         if prim.partials:
-            rules = (
-                tuple([r and partial(r, **params) for r in prim.partials])
-                if params
-                else prim.partials
-            )
-            need_x, need_y = prim.needs
-            need = (need_x if node_x is not None else 0) | (need_y if node_y is not None else 0)
-            saved: Any = (
-                rules,
-                ans if need & 1 else None,
-                x if need & 2 else None,
-                y if need & 4 else None,
-                x.shape,
-                y.shape,
-            )
-            pull, push = pull_binary, push_binary
-        elif prim.transposes and (prim.jvp is None or prim.transposable((node_x, node_y))):
-            # Then no rule reads its operand's value.
-            alone = prim.jvp or node_x is None or node_y is None
-            kept = [
-                Aval(a.shape, a.dtype, a.weak) if alone and p else a
-                for a, p in ((x, node_x), (y, node_y))
+            shape = ans.shape
+            parents = [
+                p if p is None or x.shape == shape else self.stretched(p, shape)
+                for p, x in zip(parents, xs, strict=True)
             ]
-            saved, pull, push = (prim, kept, params), pull_linear, push_linear
+            pairs = zip(parents, prim.needs, strict=True)
+            need = reduce(or_, [bits for p, bits in pairs if p is not None], 0)
+            kept: list[Any] = [a if need >> i & 1 else None for i, a in enumerate((ans, *xs))]
+            saved: Any = prim.partials, kept, params, prim
+            pull: Any = pull_rules
+            push: Any = push_partials
+        elif prim.transposes and (prim.jvp is None or prim.transposable(parents)):
+            # Then no rule reads its operand's value.
+            alone = prim.jvp or sum([p is not None for p in parents]) == 1
+            kept = [
+                x if p is None or not alone else Aval(x.shape, x.dtype, x.weak)
+                for x, p in zip(xs, parents, strict=True)
+            ]
+            rules = [p and prim.transpose_rule(i) for i, p in enumerate(parents)]
+            saved, pull, push = (rules, kept, params, prim), pull_rules, push_linear
         elif prim.jvp:
-            saved = prim, ans, (x, y), params, (node_x is not None, node_y is not None)
+            saved = prim, ans, xs, params, [p is not None for p in parents]
             pull, push = pull_general, push_general
         else:
             raise no_derivative(prim)
-        self.count = order = self.count + 1
-        out.node = Node(order, (node_x, node_y), pull, push, saved)
-        return out
+        return GradTracer(self, ans, self.node(parents, pull, push, saved))
+
+    def stretched(self, node: Node, shape: tuple[int, ...]) -> Node:
+        """The node of an operand of rank 0 as elementwise operations take it, beside others."""
+        return self.node((node,), pull_stretched, push_stretched, shape)
 
     def process_many(
         self, prim: Primitive, xs: list[Array], parents: list[Node | None], params: dict[str, Any]
@@ -227,96 +210,69 @@ class GradTrace(Trace):
 Cotangent = Any  # Array | Sparse | None, or (number, Array) from a pick
 
 
-def pull_unary(node: Node, g: Array) -> Sequence[Cotangent]:
-    rule, ans, x = node.saved
-    return (rule(g, ans, x),)
+def pull_rules(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
+    rules, kept, params, _ = saved
+    return [
+        None if p is None or rule is None else rule(g, *kept, **params)
+        for p, rule in zip(parents, rules)  # noqa: B905 - of one length; the check costs
+    ]
 
 
-def push_unary(node: Node, ts: Sequence[Array | None]) -> Array | None:
-    rule, ans, x = node.saved
-    return rule(ts[0], ans, x) if ts[0] is not None else None
+def pull_rule(_parents: Sequence[Node], saved: Any, g: Array) -> Sequence[Cotangent]:
+    """The same for one operand and no parameters, quicker."""
+    (rule,), kept, _, _ = saved
+    return (rule(g, *kept),)
 
 
-def pull_binary(node: Node, g: Array) -> Sequence[Cotangent]:
-    (rule_x, rule_y), ans, x, y, shape_x, shape_y = node.saved
-    node_x, node_y = node.parents
-    ct_x = rule_x(g, ans, x, y) if node_x is not None and rule_x is not None else None
-    ct_y = rule_y(g, ans, x, y) if node_y is not None and rule_y is not None else None
-    if shape_x != shape_y:  # one is of rank 0
-        if not shape_x and ct_x is not None:
-            ct_x = reduce_sum(ct_x)
-        elif not shape_y and ct_y is not None:
-            ct_y = reduce_sum(ct_y)
-    return ct_x, ct_y
-
-
-def push_binary(node: Node, ts: Sequence[Array | None]) -> Array | None:
-    rules, ans, x, y, shape_x, shape_y = node.saved
-    t = total(
-        [rule(t, ans, x, y) for rule, t in zip(rules, ts, strict=True) if rule and t is not None]
+def pull_two(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
+    """The same for two operands and no parameters, quicker."""
+    (rule_x, rule_y), (ans, x, y), _, _ = saved
+    node_x, node_y = parents
+    return (
+        None if node_x is None or rule_x is None else rule_x(g, ans, x, y),
+        None if node_y is None or rule_y is None else rule_y(g, ans, x, y),
     )
-    shape = shape_x or shape_y
-    return t if t is None or t.shape == shape else broadcast_in_dim(t, shape, ())
 
 
-def pull_elementwise(node: Node, g: Array) -> Sequence[Cotangent]:
-    prim, ans, xs, params, shape = node.saved
-    cts = [
-        rule(g, ans, *xs, **params) if p is not None and rule is not None else None
-        for rule, p in zip(prim.partials, node.parents, strict=True)
-    ]
-    return [
-        reduce_sum(c) if c is not None and x.shape != shape else c
-        for c, x in zip(cts, xs, strict=True)
-    ]
+def push_partials(saved: Any, ts: Sequence[Array | None]) -> Array | None:
+    rules, kept, params, _ = saved
+    pairs = zip(rules, ts, strict=True)
+    return total([rule(t, *kept, **params) for rule, t in pairs if rule and t is not None])
 
 
-def push_elementwise(node: Node, ts: Sequence[Array | None]) -> Array | None:
-    prim, ans, xs, params, _ = node.saved
-    return push_forward(prim, ts, ans, xs, params)
+def pull_stretched(_parents: Sequence[Node], _shape: Any, g: Array) -> Sequence[Cotangent]:
+    return (reduce_sum(g),)
 
 
-def pull_unary_linear(node: Node, g: Array) -> Sequence[Cotangent]:
-    _, rule, x, params = node.saved
-    return (rule(g, x, **params),)
+def push_stretched(shape: Any, ts: Sequence[Array | None]) -> Array | None:
+    return None if ts[0] is None else broadcast_in_dim(ts[0], shape, ())
 
 
-def push_unary_linear(node: Node, ts: Sequence[Array | None]) -> Array | None:
-    prim, _, _, params = node.saved
-    return None if ts[0] is None else prim.bind(ts[0], **params)
-
-
-def pull_linear(node: Node, g: Array) -> Sequence[Cotangent]:
-    prim, xs, params = node.saved
-    return [
-        None if p is None else prim.transpose_rule(i)(g, *xs, **params)
-        for i, p in enumerate(node.parents)
-    ]
-
-
-def push_linear(node: Node, ts: Sequence[Array | None]) -> Array | None:
-    prim, xs, params = node.saved
+def push_linear(saved: Any, ts: Sequence[Array | None]) -> Array | None:
+    _, xs, params, prim = saved
     return push_forward(prim, ts, None, xs, params)
 
 
-def pull_general(node: Node, g: Array) -> Sequence[Cotangent]:
+def pull_general(_parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
     """The transpose of a jvp rule: it is linear, so its vjp at zero is its transpose."""
-    prim, ans, xs, params, traced = node.saved
+    prim, ans, xs, params, traced = saved
     return _transpose(lambda ts: [prim.jvp(ts, ans, *xs, **params)], [g], xs, traced)
 
 
-def push_general(node: Node, ts: Sequence[Array | None]) -> Array | None:
-    prim, ans, xs, params, _ = node.saved
+def push_general(saved: Any, ts: Sequence[Array | None]) -> Array | None:
+    prim, ans, xs, params, _ = saved
     return prim.jvp(ts, ans, *xs, **params)
 
 
-def pull_many(node: Node, cts: Sequence[Array | None]) -> Sequence[Cotangent]:
-    prim, outs, xs, params, traced, _ = node.saved
+def pull_many(
+    _parents: Sequence[Node | None], saved: Any, cts: Sequence[Array | None]
+) -> Sequence[Cotangent]:
+    prim, outs, xs, params, traced, _ = saved
     return _transpose(lambda ts: prim.jvp(ts, outs, *xs, **params), cts, xs, traced)
 
 
-def push_node_many(node: Node, ts: Sequence[Array | None]) -> Any:
-    prim, outs, xs, params, _, _ = node.saved
+def push_node_many(saved: Any, ts: Sequence[Array | None]) -> Any:
+    prim, outs, xs, params, _, _ = saved
     return push_many(prim, ts, outs, xs, params)
 
 
@@ -337,122 +293,126 @@ def _transpose(
     return [None if t is None else next(found) for t in ts]
 
 
-def pull_linearized(node: Node, cts: Sequence[Array | None]) -> Sequence[Cotangent]:
-    return node.saved[0](cts)
+def pull_linearized(
+    _parents: Sequence[Node], saved: Any, cts: Sequence[Array | None]
+) -> Sequence[Cotangent]:
+    return saved[0](cts)
 
 
-def push_linearized(node: Node, ts: Sequence[Array | None]) -> Any:
-    return node.saved[0](ts)
+def push_linearized(saved: Any, ts: Sequence[Array | None]) -> Any:
+    return saved[0](ts)
 
 
-def pull_pick(node: Node, g: Array) -> Sequence[Cotangent]:
-    return ((node.saved, g),)
+def pull_pick(_parents: Sequence[Node], saved: int, g: Array) -> Sequence[Cotangent]:
+    return ((saved, g),)
 
 
-def push_pick(node: Node, ts: Sequence[Any]) -> Array | None:
-    return None if ts[0] is None else ts[0][node.saved]
+def push_pick(saved: int, ts: Sequence[Any]) -> Array | None:
+    return None if ts[0] is None else ts[0][saved]
 
 
-class Parts:
-    """A cotangent with sparse contributions, which wait until it is needed."""
+class Sum:
+    """Contributions to a cotangent: what is added up here is ours to add to in place.
 
-    __slots__ = ("dense", "parts")
+    Sparse ones wait until the sum is needed.
+    """
 
-    def __init__(self, dense: Array | None, parts: list[Sparse]) -> None:
-        self.dense = dense
-        self.parts = parts
+    __slots__ = ("dense", "owned", "parts")
+
+    def __init__(self, first: Array | None) -> None:
+        self.dense = first
+        self.owned = False
+        self.parts: list[Sparse] = []
+
+    def add(self, ct: Array | Sparse) -> None:
+        """Add a contribution."""
+        if type(ct) is Sparse:
+            self.parts.append(ct)
+        elif self.dense is None:
+            self.dense = ct
+        elif self.owned and _plain(ct) and _plain(self.dense) and current_stage() is EVAL:
+            np.add(self.dense.raw, ct.raw, out=self.dense.raw)
+        else:
+            self.dense = add(self.dense, ct)
+            self.owned = True
 
     def total(self) -> Array:
-        """The dense sum."""
-        return scatter_all(self.dense, self.parts)
-
-
-class Cotangents(dict[Any, Any]):
-    """Cotangents by key, summed; sums made here are ours to add to in place."""
-
-    __slots__ = ("owned",)
-
-    def __init__(self) -> None:
-        self.owned: set[Any] = set()
-
-    def add(self, key: Any, ct: Array | Sparse) -> None:
-        """Add a contribution."""
-        old = self.get(key)
-        if type(ct) is Sparse:
-            if type(old) is Parts:
-                old.parts.append(ct)
-            else:
-                self[key] = Parts(old, [ct])
-        elif old is None:
-            self[key] = ct
-        elif type(old) is Parts:
-            old.dense = ct if old.dense is None else add(old.dense, ct)
-        elif key in self.owned and _plain(ct) and _plain(old) and current_stage() is EVAL:
-            np.add(old.raw, ct.raw, out=old.raw)  # type: ignore[union-attr]
-        else:
-            self[key] = add(old, ct)
-            self.owned.add(key)
-
-    def take(self, key: Any) -> Array | None:
-        """Remove and give the sum."""
-        ct = self.pop(key, None)
-        return ct.total() if type(ct) is Parts else ct
+        """The sum, dense."""
+        return scatter_all(self.dense, self.parts) if self.parts else self.dense  # type: ignore[return-value]
 
 
 def _plain(x: Any) -> bool:
     return type(x) is Array and type(x.raw) is np.ndarray
 
 
+def joined(old: Any, ct: Array | Sparse) -> Any:
+    """A cotangent so far, if any, and one more contribution to it."""
+    if old is None and type(ct) is not Sparse:
+        return ct
+    held = old if type(old) is Sum else Sum(old)
+    held.add(ct)
+    return held
+
+
+def summed(ct: Any) -> Array | None:
+    """What was gathered, as one Array."""
+    return ct.total() if type(ct) is Sum else ct
+
+
 def backward(
     seeds: list[tuple[Node, Array]], inputs: Sequence[Node], initial: Sequence[Array | None] = ()
 ) -> list[Array | None]:
     """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
-    pending = Cotangents()
-    nodes: dict[int, Any] = {}
-    ct: Any
+    # By their numbers, the nodes that cotangents have reached, and what was gathered of these: of a
+    # node with several outputs a dictionary, by the outputs' numbers.
+    top = max([node[0] for node in inputs] + [node[0] for node, _ in seeds], default=0)
+    nodes: list[Any] = [None] * (top + 1)
+    gathered: list[Any] = [None] * (top + 1)
     for leaf, start in zip(inputs, initial, strict=False):
-        if start is not None:
-            pending[leaf.order] = start
+        gathered[leaf[0]] = start
+    node: Any
+    ct: Any
     while seeds:
-        seed, ct = seeds.pop()
-        nodes[seed.order] = seed
-        pending.add(seed.order, ct)
-    for leaf in inputs:
-        nodes.pop(leaf.order, None)
-    seed = node = ct = g = parents = cts = parent = None  # type: ignore[assignment]
-    for order in range(max(nodes, default=0), 0, -1):
-        node = nodes.pop(order, None)
-        if node is None:
+        node, ct = seeds.pop()
+        nodes[node[0]] = node
+        gathered[node[0]] = joined(gathered[node[0]], ct)
+    node = ct = g = saved = parents = cts = parent = None
+    for order in range(top, 0, -1):
+        if nodes[order] is None:
             continue
-        g = pending.pop(order)
-        if type(g) is not Array and not isinstance(g, Array):
-            # Parts, or the cotangents of a node with several outputs, by number.
-            several = type(g) is Cotangents
-            g = [g.take(i) for i in range(node.saved[-1])] if several else g.total()
-        parents, cts = node.parents, _pulled(node, g) if lines.on else node.pull(node, g)
-        node = g = None  # nothing holds it now but its users' own references
+        _, parents, pull, _, saved, line = nodes[order]
+        if pull is None:  # an input
+            continue
+        g, nodes[order], gathered[order] = gathered[order], None, None
+        if type(g) is not Array:
+            if type(g) is Sum:
+                g = g.total()
+            elif type(g) is dict:
+                g = [summed(g.pop(i, None)) for i in range(saved[-1])]
+        cts = pull(parents, saved, g) if not line else _pulled(line, pull, parents, saved, g)
+        saved = g = None  # nothing holds it now but its users' own references
         for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs
             if parent is None or ct is None:
                 continue
-            key = parent.order
-            if parent.pull is not None:  # else an input
-                nodes[key] = parent
-            if type(ct) is tuple:  # from a pick: one of several outputs
-                if key not in pending:
-                    pending[key] = Cotangents()
-                pending[key].add(*ct)
-            elif key in pending or type(ct) is Sparse:
-                pending.add(key, ct)
+            key = parent[0]
+            nodes[key] = parent
+            if gathered[key] is None and isinstance(ct, Array):
+                gathered[key] = ct
+            elif type(ct) is tuple:  # from a pick: one of several outputs
+                several = gathered[key] = gathered[key] or {}
+                several[ct[0]] = joined(several.get(ct[0]), ct[1])
             else:
-                pending[key] = ct
+                gathered[key] = joined(gathered[key], ct)
         parents = cts = parent = ct = None
-    return [pending.take(leaf.order) for leaf in inputs]
+    return [summed(gathered[leaf[0]]) for leaf in inputs]
 
 
-def _pulled(node: Node, g: Any) -> Sequence[Cotangent]:
+def _pulled(
+    line: str, pull: Callable[..., Any], parents: Sequence[Any], saved: Any, g: Any
+) -> Sequence[Cotangent]:
     """Pull back; what that does stands at the line of the operation itself."""
-    with replaying(getattr(node, "line", "")):
-        return node.pull(node, g)  # type: ignore[no-any-return]
+    with replaying(line):
+        return pull(parents, saved, g)  # type: ignore[no-any-return]
 
 
 def forward(outs: Sequence[Node], inputs: Sequence[tuple[Node, Array]]) -> list[Array | None]:
@@ -461,13 +421,13 @@ def forward(outs: Sequence[Node], inputs: Sequence[tuple[Node, Array]]) -> list[
     seen: dict[int, Node] = {}
     while todo:
         node = todo.pop()
-        if node.order not in seen:
-            seen[node.order] = node
-            todo += [p for p in node.parents if p is not None]
-    tangents: dict[int, Any] = {node.order: t for node, t in inputs}
-    for order in sorted(seen):
-        if order not in tangents:
-            node = seen[order]
-            parents = [None if p is None else tangents[p.order] for p in node.parents]
-            tangents[order] = node.push(node, parents) if node.push is not None else None
-    return [tangents[node.order] for node in outs]
+        if node[0] not in seen:
+            seen[node[0]] = node
+            todo += [p for p in node[1] if p is not None]
+    tangents: dict[int, Any] = {node[0]: t for node, t in inputs}
+    for number in sorted(seen):
+        if number not in tangents:
+            _, parents, _, push, saved, _ = seen[number]
+            ts = [None if p is None else tangents[p[0]] for p in parents]
+            tangents[number] = push(saved, ts) if push is not None else None
+    return [tangents[node[0]] for node in outs]

@@ -46,7 +46,7 @@ def value_and_grad(
     (Array(5., dtype=float32), Array([2., 4.], dtype=float32))
     """
     return by_engine(
-        _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int),
+        _differentiated(fun, argnums, has_aux, holomorphic, allow_int, with_value=True),
         "value_and_grad",
         fun,
         argnums=argnums,
@@ -70,14 +70,8 @@ def grad(
     >>> ap.grad(lambda x: anp.sin(x).sum())(anp.zeros(2))
     Array([1., 1.], dtype=float32)
     """
-    both = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int)
-
-    def own(*args: Any, **kwargs: Any) -> Any:
-        value, found = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
-
     return by_engine(
-        own,
+        _differentiated(fun, argnums, has_aux, holomorphic, allow_int, with_value=False),
         "grad",
         fun,
         argnums=argnums,
@@ -87,12 +81,14 @@ def grad(
     )
 
 
-def _value_and_grad(
+def _differentiated(
     fun: Callable[..., Any],
     argnums: int | Sequence[int],
     has_aux: bool,
     holomorphic: bool,
     allow_int: bool,
+    *,
+    with_value: bool,
 ) -> Callable[..., Any]:
     alone = argnums if isinstance(argnums, int) else None
     numbers = numbers_of(argnums)
@@ -103,19 +99,23 @@ def _value_and_grad(
         chosen = _chosen(args, numbers)
         x = chosen[0]
         if simple and isinstance(x, Array) and x.dtype.kind == "f":  # the common case, quickly
-            t = trace.input(x)
-            full = (t,) if len(args) == 1 else (*args[:alone], t, *args[alone + 1 :])  # type: ignore[operator]
-            value, (ct,) = _pull_back(trace, (t,), fun, full, kwargs)
-            return value, ct if ct is not None and ct.weak is x.weak else _gradient(ct, x)
+            inputs: list[Any] = [trace.input(x)]
+            full = inputs
+            if len(args) > 1:
+                full = list(args)
+                full[alone] = inputs[0]  # type: ignore[index]
+            value, (ct,) = _pull_back(trace, inputs, fun, full, kwargs)
+            found = ct if ct is not None and ct.weak is x.weak else _gradient(ct, x)
+            return (value, found) if with_value else found
         leaves, tree = tree_flatten(chosen)
         inputs = [_input(trace, x, holomorphic, allow_int) for x in leaves]
         full_list = list(args)
         for n, t in zip(numbers, tree_unflatten(tree, inputs), strict=True):
             full_list[n] = t
         value, cts = _pull_back(trace, inputs, fun, full_list, kwargs, has_aux, holomorphic)
-        found = [_gradient(ct, x) for ct, x in zip(cts, leaves, strict=True)]
-        given = tree_unflatten(tree, found)
-        return value, tuple(given) if alone is None else given[0]
+        given = tree_unflatten(tree, [_gradient(ct, x) for ct, x in zip(cts, leaves, strict=True)])
+        found = tuple(given) if alone is None else given[0]
+        return (value, found) if with_value else (found, value[1]) if has_aux else found
 
     return own
 

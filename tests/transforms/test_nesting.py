@@ -288,3 +288,11 @@ def test_gradients_of_loops_are_linear_in_their_length(loop, backend):
     assert times[1] < 40 * times[0]  # a hundredfold if it were quadratic
     assert peaks[1] < 10.5 * peaks[0]
     assert peaks[1] < 10000 * 4 * 4 * 3  # of three carries a step
+
+
+def test_argnums_count_from_the_end_too():
+    def f(x, y):
+        return (x * y * y).sum()
+
+    np.testing.assert_array_equal(ap.grad(f, argnums=-1)(np.ones(2), np.full(2, 3.0)), [6.0, 6.0])
+    np.testing.assert_array_equal(ap.grad(f, argnums=-2)(np.ones(2), np.full(2, 3.0)), [9.0, 9.0])

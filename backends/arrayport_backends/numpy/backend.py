@@ -37,7 +37,7 @@ class NumpyBackend(ArrayBackend):
         super().__init__("numpy", lib, ROWS, np.ndarray, [Device("numpy", "cpu")])
         for prim, row in ROWS.items():
             if isinstance(row, Kernel) and not prim.many:
-                prim.numpy_kernel = row.bind(lib)
+                prim.offer(row.bind(lib))
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         """The general way, shortened for the common case of one output and plain dtypes."""
