@@ -139,6 +139,13 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2"])
+def test_real_numbers_are_not_made_complex_first(name: str) -> None:
+    x = anp.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
+    (eqn,) = ap.jit(getattr(anp.fft, name)).trace(x).program.eqns
+    assert [a.dtype for a in (*eqn.ins, *eqn.outs)] == [np.float32, np.complex64]
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_messages(mistake: str) -> None:
     call, error, match = MISTAKES[mistake]

@@ -14,15 +14,11 @@ from arrayport.control.checkpoint import checkpoint_p
 from arrayport.core.array import aval_of
 from arrayport.core.primitive import Callback, Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
-from arrayport.ops.fft import fft_p
-from arrayport.ops.structure import convert_p
 from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
-from arrayport.passes.prune import prune
 from arrayport_backends.ndarray import special
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.executor import Compiled, Executor
-from arrayport_backends.ndarray.scalars import PARTS
 from arrayport_backends.numpy import llvm, objects
 from arrayport_backends.numpy.blocks import blocked, space
 from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
@@ -106,7 +102,7 @@ class NumpyExecutor(Executor):
     def prepare(self, program: Program) -> Program:
         def prepared() -> Program:
             found = super(NumpyExecutor, self).prepare(inline(program, run))
-            return inline(as_real(found), self.run_again)
+            return inline(found, self.run_again)
 
         return program.derive(("prepared", self.backend), prepared)  # type: ignore[no-any-return]
 
@@ -121,27 +117,6 @@ def run(eqn: Eqn) -> Program | None:
         return None
     held = eqn.params.get(eqn.prim.runs)
     return held if isinstance(held, Program) else None
-
-
-def as_real(program: Program) -> Program:
-    """The Program, SciPy being given real numbers as they are to transform: it takes half as long.
-
-    Elsewhere a transform's operand is complex by its abstract rule.
-    """
-    made: dict[Atom, Atom] = {
-        eqn.outs[0]: eqn.ins[0]
-        for eqn in program.eqns
-        if eqn.prim is convert_p and PARTS.get(eqn.outs[0].dtype) == eqn.ins[0].dtype
-    }
-    if not any(eqn.prim is fft_p and eqn.ins[0] in made for eqn in program.eqns):
-        return program
-    eqns = [
-        Eqn(eqn.prim, (made.get(eqn.ins[0], eqn.ins[0]),), eqn.params, eqn.outs)
-        if eqn.prim is fft_p
-        else eqn
-        for eqn in program.eqns
-    ]
-    return prune(Program(program.ins, eqns, program.outs))
 
 
 @dataclass(frozen=True)

@@ -244,16 +244,3 @@ def test_every_operation_of_16_bit_floats_is_rounded(agree, dtype):
     assert not np.any(got.astype(np.float32))
     x, v = anp.ones(16, dtype), anp.full(12, 0.0058594, dtype)
     agree(lambda x, v: x.at[2:14].add(v).at[3:15].add(v), x, v, ulps=0)
-
-
-@pytest.mark.parametrize("transform", [anp.fft.fft, anp.fft.ifft, anp.fft.fft2])
-def test_real_numbers_are_transformed_as_they_are(transform):
-    x = np.random.default_rng(0).standard_normal((6, 9)).astype(np.float32)
-    program = ap.jit(lambda x: transform(x * 2)).trace(anp.asarray(x)).program
-    executor = get("numpy").compile(program)
-    (read,) = [e.ins[0] for e in executor.program.eqns if e.prim.name == "fft"]
-    assert read.dtype == np.float32
-    (got,) = executor.run(x)
-    want = getattr(np.fft, transform.__name__)(x.astype(np.float64) * 2)
-    assert got.dtype == np.complex64
-    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
