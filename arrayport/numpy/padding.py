@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from arrayport.numpy.arguments import arrayed, whole
 from arrayport.numpy.mappings import apply_along_axis
 from arrayport.numpy.ranges import linspace
 from arrayport.numpy.reductions import max, mean, min
+from arrayport.numpy.shapes import flip
 from arrayport.ops import shapes
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import broadcast_to, constant, convert, move_axis
@@ -110,16 +112,40 @@ def _constant(x: Array, widths: Pairs, values: Pairs) -> Array:
 
 
 def _taken(x: Array, widths: Pairs, mode: str, options: dict[str, Any]) -> Array:
-    if options.get("reflect_type", "even") != "even":
-        raise NotImplementedError("pad: reflect_type='odd' is not supported")
+    kind = options.get("reflect_type", "even")
+    if kind not in {"even", "odd"}:
+        raise ValueError(f"pad: reflect_type must be 'even' or 'odd', not {kind!r}")
     for axis, (low, high) in enumerate(widths):
         if not low and not high:
             continue
-        if not x.shape[axis]:
+        size = x.shape[axis]
+        if not size:
             raise ValueError(f"pad: axis {axis} of shape {x.shape} is empty: nothing to take")
+        if kind == "odd" and (mode == "symmetric" or size > 1):
+            x = _turned(x, axis, low, high, int(mode == "reflect"))
+            continue
         picked: Any = {"mode": mode}
         places = np.pad(np.arange(x.shape[axis]), (low, high), **picked)
         x = x[(*(slice(None),) * axis, places)]
+    return x
+
+
+def _turned(x: Array, axis: int, low: int, high: int, skip: int) -> Array:
+    """Continue an axis by its image in the point at each end, as often as it takes.
+
+    `skip`: 1 if that point is an element, which is not repeated, 0 if it lies after one.
+    """
+    most = x.shape[axis] - skip
+    while low or high:
+        end = x.shape[axis]
+        before, after = builtins.min(low, most), builtins.min(high, most)
+        first, last = (slice_in_dim(x, i, i + 1, axis=axis) for i in (0, end - 1))
+        images = [
+            edge * 2 - flip(slice_in_dim(x, i, i + count, axis=axis), axis)
+            for edge, i, count in ((first, skip, before), (last, end - skip - after, after))
+        ]
+        x = shapes.concatenate([images[0], x, images[1]], axis)
+        low, high = low - before, high - after
     return x
 
 

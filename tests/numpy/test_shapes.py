@@ -175,6 +175,8 @@ CASES: list[Case] = [
     case("pad", G, 2, mode="edge"),
     case("pad", F, 2, mode="reflect"),
     case("pad", F, (1, 5), mode="symmetric"),
+    case("pad", F, (1, 7), mode="reflect", reflect_type="odd"),
+    case("pad", I, ((5, 0), (2, 1)), mode="symmetric", reflect_type="odd"),
     case("pad", F, 5, mode="wrap"),
     case("pad", G, (2, 3), mode="linear_ramp"),
     case("pad", F, 1, mode="mean"),
