@@ -178,15 +178,20 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Factor matrices as Q R, Q with orthonormal columns, R upper triangular.
 
-    `mode`: "reduced", "complete" (Q square) or "r" (R alone). Raises ValueError for another.
+    `mode`: "reduced", "complete" (Q square), "r" (R alone) or "raw": the transpose of what LAPACK's
+    geqrf makes of a, and the factors of its reflections, as `lax.linalg.ormqr` takes them. Raises
+    ValueError for another.
     Source: the array API's ``qr``, ``jax.numpy.linalg.qr``.
 
     >>> import arrayport.numpy as anp
     >>> anp.linalg.qr(anp.ones((4, 3))).R.shape
     (3, 3)
     """
-    if mode not in {"reduced", "complete", "full", "r"}:
-        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', not {mode!r}")
+    if mode not in {"reduced", "complete", "full", "r", "raw"}:
+        raise ValueError(f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', not {mode!r}")
+    if mode == "raw":
+        packed, taus = reflections.geqrf_p.bind(_matrices("qr", a))
+        return QRResult(matrix_transpose(packed), taus)
     q, r = reflections.qr(_matrices("qr", a), full_matrices=mode in {"complete", "full"})
     return r if mode == "r" else QRResult(q, r)
 

@@ -129,6 +129,19 @@ def qr(
     return tuple(qr_p.bind(matrices("qr", x), full_matrices=full_matrices, pivoting=pivoting))
 
 
+def _geqrf_abstract(x: Any) -> list[Aval]:
+    *lead, m, n = checked("qr", x, square=False)
+    return [Aval(x.shape, x.dtype, x.weak), Aval((*lead, min(m, n)), x.dtype, x.weak)]
+
+
+# The reflections of which Q is the product, below the diagonal, with R in the rest; their factors.
+geqrf_p = decomposition(
+    "geqrf",
+    _geqrf_abstract,
+    not_differentiable="differentiate qr without mode='raw', whose rule knows Q and R",
+)
+
+
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Array:
     """Give the upper triangular factor of R^T R + w w^T for an upper triangular R.
 

@@ -35,6 +35,7 @@ REACHED_ELSEWHERE = {
     **dict.fromkeys(
         ("apart", "pcast", "psum_invariant", "settle"), "tests/parallel/test_varying.py"
     ),
+    "geqrf": "tests/numpy/test_linalg.py",
     "check": "tests/experimental/test_checkify.py",
     "linear_call": "tests/control/test_linear_calls.py",
 }

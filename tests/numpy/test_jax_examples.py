@@ -44,7 +44,6 @@ REASONS = {
     **dict.fromkeys(["Array.committed", "numpy.ndarray.committed"], DEVICES),
     "make_jaxpr": "it prints a Program, which has a notation of its own here",
     **({} if OLD else dict.fromkeys(GRADIENTS, LOGS)),
-    "lax.linalg.ormqr": "numpy.linalg.qr gives no reflections (mode='raw')",
     "lax.nextafter": "numbers below 2**-126 are kept: subnormals_are_kept",
     "numpy.einsum_path": "the costs are printed as NumPy prints them",
     "numpy.expm1": "it shows how exp rounds near 1, where the last place differs",

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.lax import linalg
 
-from arrayport.ops.reflections import hessenberg_p, ormqr_p, qr_p
+from arrayport.ops.reflections import geqrf_p, hessenberg_p, ormqr_p, qr_p
 
 
 def qr(x: Any, full_matrices: bool, pivoting: bool) -> Any:
@@ -20,4 +20,10 @@ def qr(x: Any, full_matrices: bool, pivoting: bool) -> Any:
     return (*linalg.qr(ordered, full_matrices=full_matrices), order)
 
 
-ROWS = {qr_p: qr, ormqr_p: linalg.ormqr, hessenberg_p: linalg.hessenberg}
+def geqrf(x: Any) -> Any:
+    """Decompose, leaving the reflections as they are."""
+    packed, taus = jnp.linalg.qr(x, mode="raw")
+    return jnp.swapaxes(packed, -1, -2), taus
+
+
+ROWS = {qr_p: qr, geqrf_p: geqrf, ormqr_p: linalg.ormqr, hessenberg_p: linalg.hessenberg}

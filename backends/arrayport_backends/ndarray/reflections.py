@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.ops.reflections import hessenberg_p, ormqr_p, qr_p
+from arrayport.ops.reflections import geqrf_p, hessenberg_p, ormqr_p, qr_p
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 from arrayport_backends.ndarray.linalg import by_matrix, lapack
 
@@ -17,6 +17,12 @@ def qr(lib: Lib, x: Any, full_matrices: bool, pivoting: bool) -> list[Any]:
         return PIVOTED(lib, x, full_matrices=full_matrices, pivoting=True)  # type: ignore[no-any-return]
     q, r = lib.xp.linalg.qr(x, "complete" if full_matrices else "reduced")
     return [q, r]
+
+
+def geqrf(lib: Lib, x: Any) -> list[Any]:
+    """Decompose, leaving the reflections as they are."""
+    packed, taus = lib.xp.linalg.qr(x, "raw")
+    return [lib.xp.swapaxes(packed, -1, -2), taus]
 
 
 def _pivoted(x: Any, full_matrices: bool, pivoting: bool) -> list[Any]:  # noqa: ARG001
@@ -51,6 +57,7 @@ def hessenberg(x: Any) -> list[Any]:
 PIVOTED = by_matrix(qr_p, 2, _pivoted)
 ROWS: Rows = {
     qr_p: Kernel(qr),
+    geqrf_p: Kernel(geqrf),
     ormqr_p: Kernel(by_matrix(ormqr_p, 2, ormqr)),
     hessenberg_p: Kernel(by_matrix(hessenberg_p, 2, hessenberg)),
 }
