@@ -1,7 +1,7 @@
 """The backends on which tests run, and how long Hypothesis looks.
 
 Backends: those of ARRAYPORT_TEST_BACKENDS, else all that are present. Examples:
-`--hypothesis-profile=deep` multiplies them.
+`--hypothesis-profile=deep` takes more, and of the laws other ones.
 """
 
 from __future__ import annotations

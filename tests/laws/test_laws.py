@@ -49,6 +49,8 @@ SHARES = {
 }
 SHARES["cupy"] = SHARES["cupy-sim"]
 FIRST = {laws.compiled: 1}  # the first call is run eagerly, the next compiled
+COMPILING = {laws.value, laws.compiled, laws.jit, laws.gradients}  # by JAX or LLVM, for each call
+SHORT = settings.get_profile("short").max_examples
 OF_SMOOTH = {laws.forward, laws.reverse, laws.second, laws.gradients}
 OF_TRACED = {laws.jit, laws.vmap, laws.inputs, laws.abstract}
 OF_HEAVY = {laws.value, laws.compiled}
@@ -84,8 +86,12 @@ def drawn(row: Row, number: int) -> tuple[cells.Example, Call]:
 def test_law(law: Callable[[Row, Call], None], row: Row, backend: str, share: float) -> None:
     if row.name in NEWER and law in {laws.value, laws.compiled, laws.gradients}:
         pytest.skip(f"JAX before 0.12 has no {row.name}, or another one")
-    wanted = max(1, round(settings.default.max_examples * share))
+    most = settings.default.max_examples
     first = FIRST.get(law, 0)
+    if most > SHORT:  # other calls than the short profile's; no more of those that cost
+        first += cells.TRIES * SHORT
+        most = SHORT if law in COMPILING or backend == "jax" else most
+    wanted = max(1, round(most * share))
     held = 0
     for number in range(first, first + cells.TRIES * wanted):
         example, call = drawn(row, number)
