@@ -81,6 +81,8 @@ def full_like(
 ) -> Array:
     """Put a number everywhere in the shape and dtype of x, unless others are given.
 
+    Source: ``jax.lax.full_like``.
+
     >>> from arrayport import lax
     >>> import arrayport.numpy as anp
     >>> lax.full_like(anp.arange(2), 7)

@@ -67,7 +67,7 @@ def _weakly(x: Any) -> Array:
 
 
 def identity(x: Any) -> Array:
-    """Give x as it is.
+    """Give x as it is. Source: ``jax.nn.identity``.
 
     >>> from arrayport import nn
     >>> import arrayport.numpy as anp

@@ -195,7 +195,10 @@ def _scaled(scale: float, mode: str, distribution: str) -> Callable[..., Initial
     def make(
         in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
     ) -> Initializer:
-        """Make a `variance_scaling` initializer of this name's scale, mode and distribution."""
+        """Make a `variance_scaling` initializer of this name's scale, mode and distribution.
+
+        Source: JAX's function of this name.
+        """
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     return make

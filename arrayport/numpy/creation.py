@@ -360,6 +360,8 @@ def eye(
 ) -> Array:
     """Make a matrix (N, M) of ones on the diagonal k to the right of the main one, zeros elsewhere.
 
+    Source: ``jax.numpy.eye``.
+
     >>> import arrayport.numpy as anp
     >>> anp.eye(2, 3, 1)
     Array([[0., 1., 0.],
@@ -424,6 +426,8 @@ def _matrix(m: Any, name: str) -> Array:
 def tril(m: Any, k: int = 0) -> Array:
     """Keep what is on and below the diagonal k of matrices (..., n, m), zeros elsewhere.
 
+    Source: ``jax.numpy.tril``.
+
     >>> import arrayport.numpy as anp
     >>> anp.tril(anp.ones((2, 2)))
     Array([[1., 0.],
@@ -435,6 +439,8 @@ def tril(m: Any, k: int = 0) -> Array:
 
 def triu(m: Any, k: int = 0) -> Array:
     """Keep what is on and above the diagonal k of matrices (..., n, m), zeros elsewhere.
+
+    Source: ``jax.numpy.triu``.
 
     >>> import arrayport.numpy as anp
     >>> anp.triu(anp.ones((2, 2)))
@@ -477,7 +483,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
-    """Give `tril_indices` of a matrix's shape.
+    """Give `tril_indices` of a matrix's shape. Source: ``jax.numpy.tril_indices_from``.
 
     >>> import arrayport.numpy as anp
     >>> anp.tril_indices_from(anp.ones((2, 2)))[1]
@@ -488,7 +494,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
-    """Give `triu_indices` of a matrix's shape.
+    """Give `triu_indices` of a matrix's shape. Source: ``jax.numpy.triu_indices_from``.
 
     >>> import arrayport.numpy as anp
     >>> anp.triu_indices_from(anp.ones((2, 2)))[1]

@@ -173,7 +173,7 @@ mod, pow = remainder, power
 
 
 def positive(x: Any, /) -> Array:
-    """Give x as it is.
+    """Give x as it is. Source: ``jax.numpy.positive``.
 
     >>> import arrayport.numpy as anp
     >>> anp.positive(2)
@@ -183,7 +183,7 @@ def positive(x: Any, /) -> Array:
 
 
 def reciprocal(x: Any, /) -> Array:
-    """Divide 1 by x.
+    """Divide 1 by x. Source: ``jax.numpy.reciprocal``.
 
     >>> import arrayport.numpy as anp
     >>> anp.reciprocal(4.0)
@@ -415,7 +415,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
 
 
 def log2(x: Any, /) -> Array:
-    """Take the logarithm to base 2.
+    """Take the logarithm to base 2. Source: ``jax.numpy.log2``.
 
     >>> import arrayport.numpy as anp
     >>> anp.log2(8.0)
@@ -425,7 +425,7 @@ def log2(x: Any, /) -> Array:
 
 
 def log10(x: Any, /) -> Array:
-    """Take the logarithm to base 10.
+    """Take the logarithm to base 10. Source: ``jax.numpy.log10``.
 
     >>> import arrayport.numpy as anp
     >>> anp.log10(1000.0)
@@ -528,7 +528,7 @@ arctan2 = atan2
 
 
 def deg2rad(x: Any, /) -> Array:
-    """Turn degrees into radians.
+    """Turn degrees into radians. Source: ``jax.numpy.deg2rad``.
 
     >>> import arrayport.numpy as anp
     >>> anp.deg2rad(180.0)
@@ -538,7 +538,7 @@ def deg2rad(x: Any, /) -> Array:
 
 
 def rad2deg(x: Any, /) -> Array:
-    """Turn radians into degrees.
+    """Turn radians into degrees. Source: ``jax.numpy.rad2deg``.
 
     >>> import arrayport.numpy as anp
     >>> anp.degrees(0.0)

@@ -244,7 +244,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the first axis.
+    """Split along the first axis. Source: ``jax.numpy.vsplit``.
 
     >>> import arrayport.numpy as anp
     >>> anp.vsplit(anp.ones((4, 1)), 2)[0].shape
@@ -254,7 +254,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the second axis, of a vector along the first.
+    """Split along the second axis, of a vector along the first. Source: ``jax.numpy.hsplit``.
 
     >>> import arrayport.numpy as anp
     >>> anp.hsplit(anp.arange(4), 2)[1]
@@ -264,7 +264,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Split along the third axis.
+    """Split along the third axis. Source: ``jax.numpy.dsplit``.
 
     >>> import arrayport.numpy as anp
     >>> len(anp.dsplit(anp.ones((1, 1, 4)), 2))

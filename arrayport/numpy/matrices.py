@@ -101,6 +101,8 @@ def diagflat(v: Any, k: int = 0) -> Array:
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """Give the indices of the main diagonal of an array with `ndim` axes of extent n.
 
+    Source: ``jax.numpy.diag_indices``.
+
     >>> import arrayport.numpy as anp
     >>> anp.diag_indices(2)[0]
     Array([0, 1], dtype=int32)
@@ -110,6 +112,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
 def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     """Give `diag_indices` of an array's shape, all of whose extents must be equal.
+
+    Source: ``jax.numpy.diag_indices_from``.
 
     >>> import arrayport.numpy as anp
     >>> anp.diag_indices_from(anp.ones((2, 2)))[1]

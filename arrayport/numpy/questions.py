@@ -35,7 +35,7 @@ __all__ = [
 
 
 def isnan(x: Any, /) -> Array:
-    """Say where x is NaN.
+    """Say where x is NaN. Source: ``jax.numpy.isnan``.
 
     >>> import arrayport.numpy as anp
     >>> anp.isnan(anp.array([1.0, anp.nan]))
@@ -46,7 +46,7 @@ def isnan(x: Any, /) -> Array:
 
 
 def isinf(x: Any, /) -> Array:
-    """Say where x, or a part of complex x, is infinite.
+    """Say where x, or a part of complex x, is infinite. Source: ``jax.numpy.isinf``.
 
     >>> import arrayport.numpy as anp
     >>> anp.isinf(anp.array([anp.inf, 1.0]))
@@ -59,7 +59,7 @@ def isinf(x: Any, /) -> Array:
 
 
 def isposinf(x: Any, /, out: Any = None) -> Array:
-    """Say where x is plus infinity.
+    """Say where x is plus infinity. Source: ``jax.numpy.isposinf``.
 
     >>> import arrayport.numpy as anp
     >>> anp.isposinf(anp.array([-anp.inf, anp.inf]))
@@ -71,7 +71,7 @@ def isposinf(x: Any, /, out: Any = None) -> Array:
 
 
 def isneginf(x: Any, /, out: Any = None) -> Array:
-    """Say where x is minus infinity.
+    """Say where x is minus infinity. Source: ``jax.numpy.isneginf``.
 
     >>> import arrayport.numpy as anp
     >>> anp.isneginf(anp.array([-anp.inf, anp.inf]))
@@ -83,7 +83,7 @@ def isneginf(x: Any, /, out: Any = None) -> Array:
 
 
 def iscomplex(x: Any) -> Array:
-    """Say where x has an imaginary part that is not zero.
+    """Say where x has an imaginary part that is not zero. Source: ``jax.numpy.iscomplex``.
 
     >>> import arrayport.numpy as anp
     >>> anp.iscomplex(1 + 2j)
@@ -93,7 +93,7 @@ def iscomplex(x: Any) -> Array:
 
 
 def isreal(x: Any) -> Array:
-    """Say where x has no imaginary part.
+    """Say where x has no imaginary part. Source: ``jax.numpy.isreal``.
 
     >>> import arrayport.numpy as anp
     >>> anp.isreal(1 + 2j)

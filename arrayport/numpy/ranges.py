@@ -230,6 +230,8 @@ def meshgrid(
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
     """Give the coordinates of every element of a shape: one array each axis, stacked unless sparse.
 
+    Source: ``jax.numpy.indices``.
+
     >>> import arrayport.numpy as anp
     >>> anp.indices((2, 1))
     Array([[[0],

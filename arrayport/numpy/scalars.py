@@ -241,7 +241,7 @@ def issubdtype(arg1: Any, arg2: Any) -> Any:
 
 
 def iscomplexobj(x: Any) -> Any:
-    """Say whether an array or a number is of a complex type.
+    """Say whether an array or a number is of a complex type. Source: ``jax.numpy.iscomplexobj``.
 
     >>> import arrayport.numpy as anp
     >>> anp.iscomplexobj(anp.ones(2))
@@ -252,6 +252,8 @@ def iscomplexobj(x: Any) -> Any:
 
 def isrealobj(x: Any) -> Any:
     """Say whether an array or a number is of a type that is not complex.
+
+    Source: ``jax.numpy.isrealobj``.
 
     >>> import arrayport.numpy as anp
     >>> anp.isrealobj(anp.ones(2))

@@ -121,6 +121,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Give the indices of the elements of the flat array that are not zero.
 
+    Source: ``jax.numpy.flatnonzero``.
+
     >>> import arrayport.numpy as anp
     >>> anp.flatnonzero(anp.array([0, 1, 1]))
     Array([1, 2], dtype=int32)

@@ -66,7 +66,7 @@ __all__ = [
 
 
 def shape(a: Any) -> Shape:
-    """Give the extents of an array, a number, or nested sequences.
+    """Give the extents of an array, a number, or nested sequences. Source: ``jax.numpy.shape``.
 
     >>> import arrayport.numpy as anp
     >>> anp.shape(anp.ones((2, 3)))
@@ -76,7 +76,7 @@ def shape(a: Any) -> Shape:
 
 
 def ndim(a: Any) -> int:
-    """Give the number of axes.
+    """Give the number of axes. Source: ``jax.numpy.ndim``.
 
     >>> import arrayport.numpy as anp
     >>> anp.ndim(anp.ones((2, 3)))
@@ -87,6 +87,8 @@ def ndim(a: Any) -> int:
 
 def size(a: Any, axis: Any = None) -> int:
     """Give the number of elements, or the extent of an axis or of several together.
+
+    Source: ``jax.numpy.size``.
 
     >>> import arrayport.numpy as anp
     >>> anp.size(anp.ones((2, 3)))
@@ -175,6 +177,8 @@ def expand_dims(a: Any, axis: Any) -> Array:
 def squeeze(a: Any, axis: Any = None) -> Array:
     """Drop axes of extent 1, all such if None; ValueError for another extent.
 
+    Source: ``jax.numpy.squeeze``.
+
     >>> import arrayport.numpy as anp
     >>> anp.squeeze(anp.ones((1, 3))).shape
     (3,)
@@ -186,7 +190,7 @@ def squeeze(a: Any, axis: Any = None) -> Array:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Give each array at least one axis.
+    """Give each array at least one axis. Source: ``jax.numpy.atleast_1d``.
 
     >>> import arrayport.numpy as anp
     >>> anp.atleast_1d(3)
@@ -196,7 +200,7 @@ def atleast_1d(*arys: Any) -> Any:
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Give each array at least two axes, new ones first.
+    """Give each array at least two axes, new ones first. Source: ``jax.numpy.atleast_2d``.
 
     >>> import arrayport.numpy as anp
     >>> anp.atleast_2d(anp.arange(2))
@@ -207,6 +211,8 @@ def atleast_2d(*arys: Any) -> Any:
 
 def atleast_3d(*arys: Any) -> Any:
     """Give each array at least three axes: a vector's is the middle one, a matrix's come first.
+
+    Source: ``jax.numpy.atleast_3d``.
 
     >>> import arrayport.numpy as anp
     >>> anp.atleast_3d(anp.arange(2)).shape
@@ -349,6 +355,8 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 def broadcast_shapes(*shapes: Any) -> Shape:
     """Give the shape to which all broadcast; ValueError if there is none.
 
+    Source: ``jax.numpy.broadcast_shapes``.
+
     >>> import arrayport.numpy as anp
     >>> anp.broadcast_shapes((3, 1), (2,))
     (3, 2)
@@ -439,7 +447,7 @@ def flip(m: Any, axis: Any = None) -> Array:
 
 
 def flipud(m: Any) -> Array:
-    """Reverse the first axis.
+    """Reverse the first axis. Source: ``jax.numpy.flipud``.
 
     >>> import arrayport.numpy as anp
     >>> anp.flipud(anp.arange(3))
@@ -449,7 +457,7 @@ def flipud(m: Any) -> Array:
 
 
 def fliplr(m: Any) -> Array:
-    """Reverse the second axis.
+    """Reverse the second axis. Source: ``jax.numpy.fliplr``.
 
     >>> import arrayport.numpy as anp
     >>> anp.fliplr(anp.array([[1, 2]]))

@@ -98,10 +98,13 @@ def _batched(size: int, x: Array, dim: int | None, rank: int, shape: tuple[int, 
     return move_axis(x, dim, 0) if rank == len(shape) else broadcast_in_dim(x, (size, *shape), (0,))
 
 
-def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Callable[[Any], Array]:
+def unary(
+    prim: Unary, *, floating: bool = False, counting: bool = False, title: str = ""
+) -> Callable[[Any], Array]:
     """Make the promoting function of a unary primitive.
 
     `floating`: integers and booleans are cast to floats first; `counting`: booleans to integers.
+    `title`: what users call it, if not as the primitive.
     """
     quick, keeps_weak, casts = prim.quick, prim.keeps_weak, floating or counting
 
@@ -130,11 +133,12 @@ def unary(prim: Unary, *, floating: bool = False, counting: bool = False) -> Cal
         top, owner = current_stage(), x.owner  # type: ignore[attr-defined]
         return (owner if owner.level > top.level else top).process_unary(prim, x, NO_PARAMS)
 
-    return _named(op, prim.name)
+    text = f"each element{'; integers and booleans become floats' * floating}"
+    return titled(op, title or prim.name, text)
 
 
 def binary(
-    prim: Binary, *, floating: bool = False, counting: bool = False
+    prim: Binary, *, floating: bool = False, counting: bool = False, title: str = ""
 ) -> Callable[[Any, Any], Array]:
     """Make the promoting function of a binary primitive; the options are those of `unary`."""
     quick, keeps_weak, casts = prim.quick, prim.keeps_weak, floating or counting
@@ -171,7 +175,8 @@ def binary(
             x, y = (inexact(x), inexact(y)) if floating else (counted(x), counted(y))
         return prim.apply(x, y, NO_PARAMS)
 
-    return _named(op, prim.name)
+    text = f"two arrays that broadcast and promote{', integers to floats' * floating}"
+    return titled(op, title or prim.name, text)
 
 
 def linear(
@@ -200,6 +205,8 @@ def linear(
     return prim
 
 
-def _named(op: Any, name: str) -> Any:
+def titled(op: Any, name: str, text: str) -> Any:
+    """Give a made function the name and the docstring that users see."""
     op.__name__ = op.__qualname__ = name
+    op.__doc__ = f"Compute `{name}` of {text}. Source: JAX's function of this name."
     return op

@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.primitive import Binary, Unary
-from arrayport.ops._families import binary, elementwise, unary
+from arrayport.ops._families import binary, elementwise, titled, unary
 from arrayport.ops.promotion import (
     broadcast_together,
     common_shape,
@@ -67,9 +67,10 @@ div_p = elementwise(
     lambda g, ans, _x, y: neg(g * ans / y),
     dtype=floating,
 )
-neg: Function = unary(neg_p)
-add, sub, mul = binary(add_p), binary(sub_p), binary(mul_p)
-div = binary(div_p, floating=True)
+neg: Function = unary(neg_p, title="negative")
+add = binary(add_p)
+sub, mul = binary(sub_p, title="subtract"), binary(mul_p, title="multiply")
+div = binary(div_p, floating=True, title="divide")
 
 quotient_p = elementwise("quotient", None, None, dtype=_takes("iu", "use div"))
 rem_p = elementwise(
@@ -109,7 +110,7 @@ clamp_p = elementwise(
     lambda g, _ans, low, x, high: _where((x > low) & (x < high), g, constant(0, g)),
     lambda g, _ans, _low, x, high: _where(high < x, g, constant(0, g)),
 )
-maximum, minimum = binary(max_p), binary(min_p)
+maximum, minimum = binary(max_p, title="maximum"), binary(min_p, title="minimum")
 
 
 def _where(c: Array, x: Array, y: Array) -> Array:
@@ -145,7 +146,7 @@ def clamp(low: Any, x: Any, high: Any) -> Array:
 # ---- comparison
 
 
-def _comparison(prim: Binary) -> Callable[[Any, Any], Array]:
+def _comparison(prim: Binary, title: str) -> Callable[[Any, Any], Array]:
     """Make a comparison that is also right about Python ints outside the array's dtype."""
     compare = binary(prim)
 
@@ -160,8 +161,7 @@ def _comparison(prim: Binary) -> Callable[[Any, Any], Array]:
                 return prim.apply(above, below, {})
             raise
 
-    op.__name__ = op.__qualname__ = prim.name
-    return op
+    return titled(op, title, "two arrays that broadcast and promote")
 
 
 def _ordered(x: Array, number: int) -> tuple[Array, Array]:
@@ -175,11 +175,11 @@ lt_p = elementwise("lt", None, None, dtype=dtypes.bool_)
 le_p = elementwise("le", None, None, dtype=dtypes.bool_)
 gt_p = elementwise("gt", None, None, dtype=dtypes.bool_)
 ge_p = elementwise("ge", None, None, dtype=dtypes.bool_)
-equal, not_equal = _comparison(eq_p), _comparison(ne_p)
-less, less_equal = _comparison(lt_p), _comparison(le_p)
-greater, greater_equal = _comparison(gt_p), _comparison(ge_p)
+equal, not_equal = _comparison(eq_p, "equal"), _comparison(ne_p, "not_equal")
+less, less_equal = _comparison(lt_p, "less"), _comparison(le_p, "less_equal")
+greater, greater_equal = _comparison(gt_p, "greater"), _comparison(ge_p, "greater_equal")
 is_finite_p = elementwise("is_finite", None, dtype=dtypes.bool_)
-isfinite = unary(is_finite_p)
+isfinite = unary(is_finite_p, title="isfinite")
 
 # ---- powers
 
@@ -236,6 +236,8 @@ def power(x: Any, y: Any) -> Array:
     """Raise x to the power y; a Python int y is exact and differentiable everywhere.
 
     An array of integers as the exponent makes the answer strong.
+
+    Source: ``jax.numpy.power``.
     """
     if type(y) is int and isinstance(x, Array):
         return integer_pow(counted(x), y)
@@ -308,8 +310,7 @@ def _rounding(prim: Unary) -> Callable[[Any], Array]:
         x = x if isinstance(x, Array) else lift(x, None, prim.name)
         return rounded(x) if dtypes.is_inexact(x.dtype) else x
 
-    op.__name__ = op.__qualname__ = prim.name
-    return op
+    return titled(op, prim.name, "each element; integers stay as they are")
 
 
 floor, ceil, _round = (_rounding(p) for p in (floor_p, ceil_p, round_p))
@@ -324,7 +325,7 @@ def round(x: Any) -> Array:
 
 
 def trunc(x: Any) -> Array:
-    """Round towards zero; integers stay as they are.
+    """Round towards zero; integers stay as they are. Source: ``jax.numpy.trunc``.
 
     >>> import arrayport.numpy as anp
     >>> anp.trunc(-1.5)
@@ -335,7 +336,7 @@ def trunc(x: Any) -> Array:
 
 
 def abs(x: Any) -> Array:
-    """Absolute value; of complex numbers the modulus, which is real.
+    """Absolute value; of complex numbers the modulus, which is real. Source: ``jax.numpy.abs``.
 
     >>> import arrayport.numpy as anp
     >>> anp.abs(-2)
@@ -346,7 +347,7 @@ def abs(x: Any) -> Array:
 
 
 def sign(x: Any) -> Array:
-    """-1, 0 or 1; of a complex number x / abs(x), or 0.
+    """-1, 0 or 1; of a complex number x / abs(x), or 0. Source: ``jax.numpy.sign``.
 
     >>> import arrayport.numpy as anp
     >>> anp.sign(-3)
@@ -429,7 +430,7 @@ def _parts(x: Array | None, y: Array | None) -> tuple[Array, Array]:
 
 
 def real(x: Any) -> Array:
-    """The real part.
+    """The real part. Source: ``jax.numpy.real``.
 
     >>> import arrayport.numpy as anp
     >>> anp.real(1 + 2j)
@@ -440,7 +441,7 @@ def real(x: Any) -> Array:
 
 
 def imag(x: Any) -> Array:
-    """The imaginary part, of a real number 0.
+    """The imaginary part, of a real number 0. Source: ``jax.numpy.imag``.
 
     >>> import arrayport.numpy as anp
     >>> anp.imag(1 + 2j)
@@ -455,7 +456,7 @@ def imag(x: Any) -> Array:
 
 
 def conj(x: Any) -> Array:
-    """The complex conjugate; a real number is its own.
+    """The complex conjugate; a real number is its own. Source: ``jax.numpy.conj``.
 
     >>> import arrayport.numpy as anp
     >>> anp.conj(1 + 2j)
@@ -484,9 +485,11 @@ shift_left_p = elementwise("shift_left", None, None, dtype=integers)
 shift_right_arithmetic_p = elementwise("shift_right_arithmetic", None, None, dtype=integers)
 shift_right_logical_p = elementwise("shift_right_logical", None, None, dtype=integers)
 population_count_p = elementwise("population_count", None, dtype=integers)
-bitwise_not, population_count = unary(not_p), unary(population_count_p, counting=True)
-bitwise_and, bitwise_or, bitwise_xor = binary(and_p), binary(or_p), binary(xor_p)
-shift_left = binary(shift_left_p, counting=True)
+bitwise_not = unary(not_p, title="bitwise_not")
+population_count = unary(population_count_p, counting=True)
+bitwise_and, bitwise_or = binary(and_p, title="bitwise_and"), binary(or_p, title="bitwise_or")
+bitwise_xor = binary(xor_p, title="bitwise_xor")
+shift_left = binary(shift_left_p, counting=True, title="left_shift")
 shift_right_arithmetic = binary(shift_right_arithmetic_p)
 shift_right_logical = binary(shift_right_logical_p)
 
@@ -498,7 +501,7 @@ def _truth(x: Any) -> Array:
 
 
 def logical_not(x: Any) -> Array:
-    """Whether x is zero.
+    """Whether x is zero. Source: ``jax.numpy.logical_not``.
 
     >>> import arrayport.numpy as anp
     >>> anp.logical_not(0)
@@ -523,7 +526,10 @@ def logical_xor(x: Any, y: Any) -> Array:
 
 
 def right_shift(x: Any, y: Any) -> Array:
-    """Shift right, keeping the sign of signed integers; past the width that leaves 0 or -1."""
+    """Shift right, keeping the sign of signed integers; past the width that leaves 0 or -1.
+
+    Source: ``jax.numpy.right_shift``.
+    """
     x, y = map(counted, promote(x, y))
     signed = dtypes.kind(x.dtype) == "i"
     return (shift_right_arithmetic_p if signed else shift_right_logical_p).bind(x, y)

@@ -44,6 +44,16 @@ def have(module: str) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES)
+def test_every_function_says_what_it_does(module: str) -> None:
+    silent = [
+        name
+        for name in have(module)
+        if callable(getattr(ours(module), name)) and not inspect.getdoc(getattr(ours(module), name))
+    ]
+    assert set(silent) <= {"Initializer"}  # the alias of a type
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_public_names_are_jaxs(module: str) -> None:
     """No function of ours beside JAX's own, lest a program written here fails there."""
     found = ours(module)
