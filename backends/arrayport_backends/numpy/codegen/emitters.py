@@ -105,6 +105,12 @@ def internal(module: Any, name: str, kind: Any) -> Any:
     return function
 
 
+def as_it_stands(function: Any) -> None:
+    """Have a function compiled without passes, which is quick: its time is in what it calls."""
+    for attribute in ("noinline", "optnone"):
+        function.attributes.add(attribute)
+
+
 def room(b: Any, kind: Any, count: int, align: int = 0) -> Any:
     """A pointer to room on the stack for some values of a type."""
     made = b.alloca(ir.ArrayType(kind, count))

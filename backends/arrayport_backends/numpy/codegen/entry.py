@@ -16,7 +16,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.program import Atom, Var
 from arrayport_backends.ndarray.scalars import DType
-from arrayport_backends.numpy.codegen.emitters import nbytes, room
+from arrayport_backends.numpy.codegen.emitters import as_it_stands, nbytes, room
 from arrayport_backends.numpy.codegen.segments import Part
 from arrayport_backends.numpy.llvm import Library, address_in_python, ir
 from arrayport_backends.numpy.pool import LARGE, empty
@@ -69,8 +69,7 @@ class Entry:
         self.table.initializer = ir.Constant(self.table.value_type, [0] * size)
         kind = ir.FunctionType(self.pointer, [self.pointer, self.pointer, self.word])
         self.function = ir.Function(module, kind, "entry")
-        for attribute in ("noinline", "optnone"):  # so that it is compiled quickly
-            self.function.attributes.add(attribute)
+        as_it_stands(self.function)
         block = self.function.append_basic_block
         b = self.b = ir.IRBuilder(block("entry"))
         me, args, count = self.function.args

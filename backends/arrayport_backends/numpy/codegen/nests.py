@@ -16,7 +16,14 @@ from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, Shape, flat, of
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
-from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, End, internal, shifted
+from arrayport_backends.numpy.codegen.emitters import (
+    LINE,
+    Emitter,
+    End,
+    as_it_stands,
+    internal,
+    shifted,
+)
 from arrayport_backends.numpy.codegen.sums import ROWS, RUN, STATE, STATES, Sum
 from arrayport_backends.numpy.codegen.values import (
     WORD,
@@ -434,6 +441,7 @@ class NestEmitter(Emitter):
     def build_joining(self, pieces: int) -> Any:
         """The function of the pointers to what is stored, and to what ranges left of the sums."""
         self.begin(self.module, "joining", self.body, len(self.nest.stored) + 1)
+        as_it_stands(self.function)
         *outs, left = self.function.args
         self.outputs = dict(zip(self.nest.stored, outs, strict=True))
         groups = self.groups(dict.fromkeys(self.nest.reduced, ZERO))

@@ -8,7 +8,7 @@ from typing import Any
 
 from arrayport.core.program import Atom, Eqn
 from arrayport.passes.fuse import lanes_of
-from arrayport_backends.numpy.codegen.emitters import LINE, internal, nbytes, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, as_it_stands, internal, nbytes, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
@@ -89,8 +89,7 @@ class Rows:
         count = len(self.reads) + len(self.stores) + (self.scratch > 0)
         kind = ir.FunctionType(ir.VoidType(), [pointer] * count + [word] * 2)
         function = internal(self.module, "rows", kind)
-        for attribute in ("noinline", "optnone"):
-            function.attributes.add(attribute)
+        as_it_stands(function)
         b = ir.IRBuilder(function.append_basic_block("entry"))
         *given, first, stop = function.args
         pointers: dict[Atom, Any] = dict(zip([*self.reads, *self.stores], given, strict=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayport_backends.numpy.codegen.emitters import internal, nbytes, room, shifted
+from arrayport_backends.numpy.codegen.emitters import as_it_stands, internal, nbytes, room, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.rows import Rows
 from arrayport_backends.numpy.codegen.values import WORD
@@ -45,6 +45,7 @@ def shared(maker: NestEmitter | Rows, size: int) -> tuple[Any, int]:
     arguments = len(maker.reads) + len(maker.stores) + (each > 0)
     kind = ir.FunctionType(ir.VoidType(), [pointer, word])
     function = internal(maker.module, "piece", kind)
+    as_it_stands(function)
     b = ir.IRBuilder(function.append_basic_block("entry"))
     context, number = function.args
     given = [b.load(shifted(b, context, 8 * i), typ=pointer) for i in range(arguments)]
