@@ -42,6 +42,7 @@ FUNCTIONS = {
     "flat": lambda x: anp.sin(x).reshape(-1)[::-1],
     "rows": lambda x: (anp.sum(x * x, 1), anp.max(x, 1)),
     "columns": lambda x: (anp.sum(x * x, 0), anp.min(x, 0)),
+    "few columns": lambda x: (anp.sum(x[:, :90] * 2, 0), anp.max(x[:, :90], 0), x[:, :90] + 1),
     "all": lambda x: (anp.sum(x), anp.max(x), anp.min(x), anp.prod(x / 3)),
     "all of one axis": lambda x: (anp.sum(x.reshape(-1)), anp.sum(anp.roll(x.reshape(-1), 5) * 2)),
     "a few": lambda x: anp.sum(x.reshape(-1, 3), 0),

@@ -191,7 +191,16 @@ class NestEmitter(Emitter):
     def lane(self) -> int | None:
         """The lane of which ranges can be computed apart; a nest of one element has none."""
         lanes = range(len(self.nest.lanes))
+        if self.width > 1:
+            return 0
         return next((k for k in lanes if k not in self.nest.reduced), 0 if lanes else None)
+
+    @property
+    def width(self) -> int:
+        """How many sums a range leaves of each reduction: columns too few to be shared, else 1."""
+        last, folds = len(self.nest.lanes) - 1, self.nest.reduced
+        few = folds and folds == tuple(range(last)) and self.nest.lanes[last] < 2 * COLUMNS
+        return self.nest.lanes[last] if few else 1
 
     @property
     def extent(self) -> int:
@@ -203,7 +212,7 @@ class NestEmitter(Emitter):
         """What of that lane stays together."""
         last, folds = len(self.nest.lanes) - 1, self.nest.reduced
         if self.lane != last:
-            return 1
+            return ROWS if folds == (self.lane,) else 1
         if not folds:
             return LINE
         return RUN if last in folds else COLUMNS
@@ -213,7 +222,17 @@ class NestEmitter(Emitter):
         """The bytes of what a range of that lane leaves, if the sums run over it."""
         if self.lane not in self.nest.reduced:
             return 0
-        return STATES * STATE * len(self.groups(dict.fromkeys(self.nest.reduced, ZERO)))
+        return STATES * STATE * self.width * len(self.groups(self.at(ZERO)))
+
+    def at(self, column: Index) -> dict[int, Index]:
+        """The lanes of sums that ranges leave."""
+        kept = {} if self.width == 1 else {len(self.nest.lanes) - 1: column}
+        return {**dict.fromkeys(self.nest.reduced, ZERO), **kept}
+
+    def left_at(self, left: Any, number: int, column: Index) -> Any:
+        """Where a range leaves one sum."""
+        offset = (column + number * self.width) * (STATES * STATE)
+        return shifted(self.b.ir, left, self.values.code(offset))
 
     def overwrite(self, a: Atom, values: Iterable[Var]) -> None:
         """Store one of these values where another is, if each step reads only what it stores."""
@@ -432,7 +451,7 @@ class NestEmitter(Emitter):
             if self.left is None:
                 self.write(t, own, s.result(ZERO))
             else:
-                s.leave(shifted(self.b.ir, self.left, k * STATES * STATE))
+                s.leave(self.left_at(self.left, k, ZERO), ZERO)
 
     def build_ranged(self, unit: int) -> Any:
         """The function with a range of its lane, of so many at a time."""
@@ -444,24 +463,25 @@ class NestEmitter(Emitter):
         as_it_stands(self.function)
         *outs, left = self.function.args
         self.outputs = dict(zip(self.nest.stored, outs, strict=True))
-        groups = self.groups(dict.fromkeys(self.nest.reduced, ZERO))
-        sums = [Sum(self, t, 1) for t, _ in groups]
-        for s in sums:
-            s.begin(ZERO)
-        with self.loop(0, pieces) as piece:
-            start = self.values.code(piece * self.each)
+        sums = [Sum(self, t, self.width) for t, _ in self.groups(self.at(ZERO))]
+        with self.loop(0, self.width) as column:
+            for s in sums:
+                s.begin(column)
+        with self.loop(0, pieces) as piece, self.loop(0, self.width) as column:
+            start = shifted(self.b.ir, left, self.values.code(piece * self.each))
             for k, s in enumerate(sums):
-                s.join(shifted(self.b.ir, shifted(self.b.ir, left, start), k * STATES * STATE))
-        for s, (t, own) in zip(sums, groups, strict=True):
-            self.write(t, own, s.result(ZERO))
+                s.join(self.left_at(start, k, column), column)
+        with self.loop(0, self.width) as column:
+            for s, (t, own) in zip(sums, self.groups(self.at(column)), strict=True):
+                self.write(t, own, s.result(column))
         self.end()
         return self.function
 
     def fold_columns(self, outer: dict[int, Index], column: int) -> None:
         """Reductions that leave the innermost lane: their sums are rows, a block at a time."""
         *before, last = self.nest.reduced
-        width = min(COLUMNS, self.nest.lanes[column])
-        for first, from_, to in self.runs(column, COLUMNS):
+        width = min(COLUMNS if self.left is None else self.width, self.nest.lanes[column])
+        for first, from_, to in self.runs(column, width):
             zero = {**outer, **dict.fromkeys((*self.nest.reduced, column), ZERO)}
             sums = [Sum(self, t, width) for t, _ in self.groups(zero)]
             with self.loop(from_, to) as index:
@@ -480,8 +500,11 @@ class NestEmitter(Emitter):
                             s.settle(index + -from_)
             with self.loop(from_, to) as index:
                 groups = self.groups({**zero, column: first + index})
-                for s, (t, own) in zip(sums, groups, strict=True):
-                    self.write(t, own, s.result(index + -from_))
+                for k, (s, (t, own)) in enumerate(zip(sums, groups, strict=True)):
+                    if self.left is None:
+                        self.write(t, own, s.result(index + -from_))
+                    else:
+                        s.leave(self.left_at(self.left, k, index), index)
 
     def gather(self, sums: list[Sum], lanes: dict[int, Index], place: Index) -> None:
         """The innermost body: store what is stored, and add to the sums."""

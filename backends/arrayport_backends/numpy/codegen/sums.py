@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from arrayport.core import dtypes
-from arrayport.passes.indices import ZERO, Index
+from arrayport.passes.indices import Index
 from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.numpy.codegen.emitters import Emitter, room, shifted
 from arrayport_backends.numpy.codegen.values import COMBINE
@@ -109,12 +109,12 @@ class Sum:
         self.put("lost", place, self.read("lost", place) + ((total - (new - back)) + (run - back)))
         self.put("total", place, new)
 
-    def leave(self, pointer: Any) -> None:
+    def leave(self, pointer: Any, place: Index) -> None:
         """Store the state."""
         for i, state in enumerate(self.states):
-            self.nest.b.store(shifted(self.nest.b.ir, pointer, i * STATE), self.read(state, ZERO))
+            self.nest.b.store(shifted(self.nest.b.ir, pointer, i * STATE), self.read(state, place))
 
-    def join(self, pointer: Any) -> None:
+    def join(self, pointer: Any, place: Index) -> None:
         """Combine with a state that was left."""
         b = self.nest.b
         left = {
@@ -122,11 +122,11 @@ class Sum:
             for i, state in enumerate(self.states)
         }
         if not self.exact:
-            self.add(left["run"], ZERO)
+            self.add(left["run"], place)
             return
-        self.put("run", ZERO, left["total"])
-        self.settle(ZERO)
-        self.put("lost", ZERO, self.read("lost", ZERO) + left["lost"])
+        self.put("run", place, left["total"])
+        self.settle(place)
+        self.put("lost", place, self.read("lost", place) + left["lost"])
 
     def result(self, place: Index) -> Scalar:
         """The reduction; a sum that is not finite has lost nothing that counts."""
