@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,13 @@ import pytest
 
 import arrayport as ap
 import arrayport.numpy as anp
+from tests import samples
+from tests.samples import random
 
 L = anp.linalg
 INF = float("inf")
 pytestmark = pytest.mark.usefixtures("wide")
-
-
-def random(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:
-    parts = np.random.default_rng(seed).normal(size=(2, *shape))
-    return (parts[0] + 1j * parts[1] if dtype[0] == "c" else parts[0]).astype(dtype)
-
-
-def close(found: Any, expected: Any) -> None:
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+close = partial(samples.same_type_and_close, narrow=1e-10, wide=1e-10)
 
 
 SQUARE = random(2, 4, 4)

@@ -10,11 +10,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.lax.linalg import qdwh
-
-
-def random(*shape: int, dtype: str) -> Any:
-    parts = np.random.default_rng(0).normal(size=(2, *shape))
-    return (parts[0] + 1j * parts[1] if dtype[0] == "c" else parts[0]).astype(dtype)
+from tests.samples import random
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,38 +15,23 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import lax
 from arrayport.ops import linalg
+from tests import samples
+from tests.samples import adjoint, random
 
 DTYPES = ("float32", "complex128")
+close = partial(samples.close, narrow=2e-4, wide=1e-11)
 STACKS: tuple[tuple[int, ...], ...] = ((), (3,), (2, 0))
-
-
-def random(shape: Any, dtype: str = "float64", seed: int = 0) -> Any:
-    """Draw a NumPy array."""
-    parts = np.random.default_rng(seed).normal(size=(2, *shape))
-    return (parts[0] + 1j * parts[1] if dtype[0] == "c" else parts[0]).astype(dtype)
 
 
 def square(n: int, dtype: str = "float64", stack: tuple[int, ...] = ()) -> Any:
     """Draw matrices far from singular."""
-    return random((*stack, n, n), dtype) + 4 * np.eye(n, dtype=dtype)
-
-
-def adjoint(x: Any) -> Any:
-    return np.swapaxes(np.conj(x), -1, -2)
+    return random(*stack, n, n, dtype=dtype) + 4 * np.eye(n, dtype=dtype)
 
 
 def positive(n: int, dtype: str = "float64", stack: tuple[int, ...] = ()) -> Any:
     """Draw Hermitian positive definite matrices with distinct eigenvalues."""
-    x = random((*stack, n, n), dtype)
+    x = random(*stack, n, n, dtype=dtype)
     return x @ adjoint(x) + np.diag(np.arange(1, n + 1)).astype(dtype)
-
-
-def close(found: Any, expected: Any) -> None:
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape
-    narrow = {"float32", "complex64"} & {found.dtype.name, expected.dtype.name}
-    tolerance = 2e-4 if narrow else 1e-11
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
 # ---- values, from what defines them
@@ -78,7 +64,7 @@ class TestFactors:
 
     @pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
     def test_lu(self, dtype: str, stack: tuple[int, ...], shape: tuple[int, int]) -> None:
-        x = random((*stack, *shape), dtype)
+        x = random(*stack, *shape, dtype=dtype)
         packed, pivots, order = map(np.asarray, linalg.lu(anp.asarray(x)))
         k = min(shape)
         assert pivots.dtype == order.dtype == np.int32
@@ -90,7 +76,7 @@ class TestFactors:
 
     @pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
     def test_qr_and_svd(self, dtype: str, stack: tuple[int, ...], shape: tuple[int, int]) -> None:
-        x = random((*stack, *shape), dtype)
+        x = random(*stack, *shape, dtype=dtype)
         for full in (True, False):
             q, r = map(np.asarray, lax.linalg.qr(anp.asarray(x), full_matrices=full))
             u, s, vh = map(np.asarray, lax.linalg.svd(anp.asarray(x), full_matrices=full))
@@ -108,7 +94,7 @@ class TestFactors:
 
     def test_solve_and_determinants(self, dtype: str, stack: tuple[int, ...]) -> None:
         for n in (1, 2, 3, 5):
-            x, b = square(n, dtype, stack), random((*stack, n, 2), dtype, 1)
+            x, b = square(n, dtype, stack), random(*stack, n, 2, dtype=dtype, seed=1)
             y = np.asarray(linalg.solve_p.bind(anp.asarray(x), anp.asarray(b)))
             close(x @ y, b)
             expected = np.linalg.det(x)
@@ -120,7 +106,7 @@ class TestFactors:
     def test_triangular_solve(self, dtype: str, stack: tuple[int, ...]) -> None:
         for left, lower, transpose, conjugate, unit in product((True, False), repeat=5):
             a = square(3, dtype, stack)
-            b = random((*stack, 3, 2) if left else (*stack, 2, 3), dtype, 1)
+            b = random(*stack, *((3, 2) if left else (2, 3)), dtype=dtype, seed=1)
             options = {"transpose_a": transpose, "conjugate_a": conjugate, "unit_diagonal": unit}
             found = linalg.triangular_solve(
                 anp.asarray(a), anp.asarray(b), left_side=left, lower=lower, **options
@@ -167,12 +153,12 @@ SMOOTH: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     # What does not depend on the signs (the phases) of the vectors.
     "projections": (lambda lib, x: lib.eigh(x)[0] ** 2, positive(3)),
     "lu": (lambda lib, x: lib.lu(x)[0], square(3)),
-    "tall lu": (lambda lib, x: lib.lu(x)[0], random((4, 2))),
-    "wide lu": (lambda lib, x: lib.lu(x)[0], random((2, 4))),
-    "qr": (lambda lib, x: lib.qr(x, full_matrices=False), random((4, 3))),
-    "singular values": (lambda lib, x: lib.svd(x, compute_uv=False), random((4, 3))),
-    "singular vectors": (lambda lib, x: lib.svd(x, full_matrices=False)[0] ** 2, random((4, 3))),
-    "other vectors": (lambda lib, x: lib.svd(x, full_matrices=False)[2] ** 2, random((3, 4))),
+    "tall lu": (lambda lib, x: lib.lu(x)[0], random(4, 2)),
+    "wide lu": (lambda lib, x: lib.lu(x)[0], random(2, 4)),
+    "qr": (lambda lib, x: lib.qr(x, full_matrices=False), random(4, 3)),
+    "singular values": (lambda lib, x: lib.svd(x, compute_uv=False), random(4, 3)),
+    "singular vectors": (lambda lib, x: lib.svd(x, full_matrices=False)[0] ** 2, random(4, 3)),
+    "other vectors": (lambda lib, x: lib.svd(x, full_matrices=False)[2] ** 2, random(3, 4)),
 }
 
 
@@ -189,7 +175,7 @@ def test_complex_derivatives(name: str, same_as_jax: Callable[..., None]) -> Non
     x = (
         positive(3, "complex128")
         if name in {"cholesky", "eigenvalues"}
-        else random(x.shape, "complex128")
+        else random(*x.shape, dtype="complex128")
     )
     lax_linalg = jax_linalg()
     same_as_jax(lambda x: f(lax.linalg, x), lambda x: f(lax_linalg, x), x, order=1)
@@ -199,7 +185,7 @@ def test_complex_derivatives(name: str, same_as_jax: Callable[..., None]) -> Non
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_the_triangle_that_is_not_read_has_no_derivative(dtype: str, lower: bool) -> None:
     x, step = positive(3, dtype), 1e-6
-    t = random((3, 3), dtype, 5)
+    t = random(3, 3, dtype=dtype, seed=5)
 
     def factored(x: Any) -> Any:
         return lax.linalg.cholesky(x, symmetrize_input=False)
@@ -226,7 +212,7 @@ def test_determinants(n: int, dtype: str, same_as_jax: Callable[..., None]) -> N
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_gradient_of_a_singular_determinant(n: int) -> None:
-    x = random((n, n))
+    x = random(n, n)
     x[:, 1] = x[:, 0]
     expected = [
         [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(x, i, 0), j, 1)) for j in range(n)]
@@ -246,7 +232,7 @@ def test_second_derivative_of_a_vanishing_determinant() -> None:
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_solvers(dtype: str, same_as_jax: Callable[..., None]) -> None:
     jax, lax_linalg = pytest.importorskip("jax", reason="JAX is the oracle"), jax_linalg()
-    a, b = square(3, dtype), random((3, 2), dtype, 1)
+    a, b = square(3, dtype), random(3, 2, dtype=dtype, seed=1)
     same_as_jax(linalg.solve_p.bind, jax.numpy.linalg.solve, a, b)
     for left, lower, transpose, unit in product((True, False), repeat=4):
         options = {
@@ -267,7 +253,7 @@ def test_solvers(dtype: str, same_as_jax: Callable[..., None]) -> None:
 
 def test_third_derivative() -> None:
     # log det (A + t B) in t: its third derivative is 2 tr((A^-1 B)^3).
-    a, b = positive(3), random((3, 3))
+    a, b = positive(3), random(3, 3)
 
     def f(t: Any) -> Any:
         return linalg.slogdet(anp.asarray(a) + t * anp.asarray(b))[1]

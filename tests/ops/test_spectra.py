@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,25 +12,11 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.lax import linalg
+from tests import samples
+from tests.samples import adjoint, random
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
-
-
-def random(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:
-    parts = np.random.default_rng(seed).normal(size=(2, *shape))
-    return (parts[0] + 1j * parts[1] if dtype[0] == "c" else parts[0]).astype(dtype)
-
-
-def adjoint(x: Any) -> Any:
-    return np.swapaxes(np.conj(x), -1, -2)
-
-
-def close(found: Any, expected: Any) -> None:
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape
-    narrow = {"float32", "complex64"} & {found.dtype.name, expected.dtype.name}
-    tolerance = 2e-4 if narrow else 1e-10
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+close = partial(samples.close, narrow=2e-4, wide=1e-10)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,23 +15,11 @@ import arrayport as ap
 import arrayport.numpy as anp
 import arrayport.scipy.linalg as ours
 from arrayport.errors import UnsupportedOnBackendError
+from tests import samples
+from tests.samples import adjoint, random
 
 pytestmark = pytest.mark.usefixtures("wide")
-
-
-def random(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:
-    parts = np.random.default_rng(seed).normal(size=(2, *shape))
-    return (parts[0] + 1j * parts[1] if dtype[0] == "c" else parts[0]).astype(dtype)
-
-
-def adjoint(x: Any) -> Any:
-    return np.swapaxes(np.conj(x), -1, -2)
-
-
-def close(found: Any, expected: Any) -> None:
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+close = partial(samples.close, narrow=1e-9, wide=1e-9)
 
 
 def parts(x: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -13,19 +14,11 @@ import scipy.signal as theirs
 import arrayport as ap
 import arrayport.numpy as anp
 import arrayport.scipy.signal as ours
+from tests import samples
+from tests.samples import random
 
 pytestmark = pytest.mark.usefixtures("wide")
-
-
-def random(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:
-    parts = np.random.default_rng(seed).normal(size=(2, *shape))
-    return (parts[0] + 1j * parts[1] if dtype[0] == "c" else parts[0]).astype(dtype)
-
-
-def close(found: Any, expected: Any) -> None:
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+close = partial(samples.same_type_and_close, narrow=1e-9, wide=1e-9)
 
 
 SHAPES = [((6,), (3,)), ((3,), (6,)), ((4, 5), (2, 3)), ((4, 4), (4, 4)), ((3, 4, 2), (2, 2, 2))]
