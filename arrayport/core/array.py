@@ -78,7 +78,7 @@ class Array(Methods):
     Made by `arrayport.numpy.asarray` and every operation, not by calling this class.
     """
 
-    __slots__ = ("placement", "raw", "weak")
+    # No slots: CPython makes instances of a class without them half as fast again.
     __hash__ = None  # type: ignore[assignment]  # arrays compare elementwise
     __array_priority__ = 100
 
@@ -416,7 +416,7 @@ class Deleted:
 class Tracer(Array):
     """A value that some trace watches. Subclasses add what their trace needs to know."""
 
-    __slots__ = ("dtype", "owner", "shape")
+    __slots__ = ("dtype", "owner", "shape", "weak")
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]

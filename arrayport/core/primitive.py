@@ -343,8 +343,14 @@ def _bits(number: complex) -> Any:
 
 def read_arguments(rule: Rule | None) -> int:
     """Bits of the arguments after the tangent that a rule reads: those without an underscore."""
-    names = list(inspect.signature(rule).parameters)[1:] if rule else []
-    return sum(1 << i for i, name in enumerate(names) if not name.startswith("_"))
+    if rule is None:
+        return 0
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        names = list(inspect.signature(rule).parameters)
+    else:  # a plain function tells without making a signature
+        names = list(code.co_varnames[: code.co_argcount])
+    return sum(1 << i for i, name in enumerate(names[1:]) if not name.startswith("_"))
 
 
 def _caller() -> str:

@@ -137,9 +137,10 @@ def sum(
     Array([2., 2., 2.], dtype=float32)
     """
     usual = axis is dtype is out is initial is where is None and not keepdims
-    if usual and isinstance(a, Array) and a.dtype.char in WIDE and not a.weak and a.shape:
-        # The sum of floats, quicker.
-        return reduce_sum_p.apply(a, {"axes": ALL_AXES[len(a.shape)]})
+    if usual and isinstance(a, Array) and a.dtype.char in WIDE and not a.weak:
+        rank = len(a.shape)
+        if rank:  # the sum of floats, quicker
+            return reduce_sum_p.apply(a, {"axes": ALL_AXES[rank]})
     no_out("sum", out)
     return _fold(a, reduce_sum, 0, plus, axis, dtype, keepdims, initial, where, promote_integers)
 

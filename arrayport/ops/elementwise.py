@@ -53,14 +53,14 @@ _not_bool = _takes("iufc", "write ~x, x ^ y or logical_not, or cast with astype(
 floating = _takes("fc", "cast with astype('float32')")
 _bits = _takes("biu", "cast with astype('int32')")
 
-# ---- arithmetic
+# ---- arithmetic (the rules met most often call functions: an operator takes a third longer)
 
 neg_p = elementwise("neg", lambda g, _ans, _x: neg(g), dtype=_not_bool)
 add_p = elementwise("add", lambda g, _ans, _x, _y: g, lambda g, _ans, _x, _y: g)
 sub_p = elementwise(
     "sub", lambda g, _ans, _x, _y: g, lambda g, _ans, _x, _y: neg(g), dtype=_not_bool
 )
-mul_p = elementwise("mul", lambda g, _ans, _x, y: g * y, lambda g, _ans, x, _y: g * x)
+mul_p = elementwise("mul", lambda g, _ans, _x, y: mul(g, y), lambda g, _ans, x, _y: mul(g, x))
 div_p = elementwise(
     "div",
     lambda g, _ans, _x, y: g / y,
@@ -68,8 +68,8 @@ div_p = elementwise(
     dtype=floating,
 )
 neg: Function = unary(neg_p, title="negative")
-add = binary(add_p)
-sub, mul = binary(sub_p, title="subtract"), binary(mul_p, title="multiply")
+add, sub = binary(add_p), binary(sub_p, title="subtract")
+mul: Callable[[Any, Any], Array] = binary(mul_p, title="multiply")
 div = binary(div_p, floating=True, title="divide")
 
 quotient_p = elementwise("quotient", None, None, dtype=_takes("iu", "use div"))
@@ -261,7 +261,7 @@ log, log1p, logistic = (unary(p, floating=True) for p in (log_p, log1p_p, logist
 
 # ---- trigonometry
 
-sin_p = elementwise("sin", lambda g, _ans, x: g * cos(x), dtype=floating)
+sin_p = elementwise("sin", lambda g, _ans, x: mul(g, cos(x)), dtype=floating)
 cos_p = elementwise("cos", lambda g, _ans, x: neg(g * sin(x)), dtype=floating)
 tan_p = elementwise("tan", lambda g, ans, _x: g * (square(ans) + 1), dtype=floating)
 asin_p = elementwise("asin", lambda g, _ans, x: g * rsqrt(1 - square(x)), dtype=floating)
