@@ -449,7 +449,7 @@ ADVICE: dict[type[Exception], str] = {
         "index with the array itself"
     ),
     TracerArrayConversionError: (
-        "use the function of the same name in arrayport.numpy, or arrayport.pure_callback"
+        "use the function of that name in arrayport.numpy or .random, or arrayport.pure_callback"
     ),
 }
 

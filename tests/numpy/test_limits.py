@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -193,3 +194,11 @@ def test_two_numbers(f: Any, run: Any) -> None:
             f"{f.__name__}'",
             signs=False,
         )
+
+
+@pytest.mark.parametrize("x", [1e-3, 0.1, 0.159, 0.16, 0.3])
+def test_the_slope_of_sinc_keeps_its_digits(x: float) -> None:
+    a = np.pi * x
+    series = sum((-1) ** k * 2 * k * a ** (2 * k - 1) / factorial(2 * k + 1) for k in range(1, 12))
+    found = float(ap.grad(anp.sinc)(anp.asarray(x, "float32")))
+    assert found == pytest.approx(np.pi * series, rel=2e-6)

@@ -11,6 +11,7 @@ from scipy import special
 
 import arrayport as ap
 import arrayport.numpy as anp
+from arrayport.errors import TracerArrayConversionError
 
 H = np.arange(6, dtype=np.float32).reshape(2, 3)
 S = np.array([[2.0, 1.0], [1.0, 3.0]], np.float32)
@@ -139,6 +140,8 @@ def test_what_is_not_covered_is_named() -> None:
         np.sin(x, subok=False)
     with pytest.raises(TypeError, match=r"numpy\.real_if_close has no counterpart"):
         np.real_if_close(x)
+    with pytest.raises(TracerArrayConversionError, match=r"in arrayport\.numpy or \.random"):
+        ap.jit(np.random.permutation)(x)
     with pytest.raises(TypeError, match=r"scipy\.special\.erf .*: use arrayport\.scipy\.special"):
         special.erf(x)
     with pytest.raises(TypeError, match=r"the ufunc 'twice.*' has no counterpart"):
