@@ -346,9 +346,11 @@ def _differences(function: Callable[..., Any], xs: Sequence[Any], ts: Sequence[A
             for s in (step, -step)
         ]
         ahead, behind = (function(*m) for m in moved)
-        return [
-            (np.asarray(a) - np.asarray(b)) / (2 * step) for a, b in zip(ahead, behind, strict=True)
-        ]
+        with np.errstate(all="ignore"):  # infinities on both sides: there is no difference
+            return [
+                (np.asarray(a) - np.asarray(b)) / (2 * step)
+                for a, b in zip(ahead, behind, strict=True)
+            ]
 
     fine, coarse = at(STEP), at(3 * STEP)
     for a, b in zip(fine, coarse, strict=True):

@@ -216,7 +216,9 @@ def verify(subject: Subject, names: Sequence[str] = ()) -> Report:
     """
     wanted = checked(names) or present_backends()
     flat = _Flat(subject)
-    limit: Tolerance | Ulps = subject.tolerance or Ulps(ULPS, of_largest=not flat.elementwise())
+    limit: Tolerance | Ulps = subject.tolerance or Ulps(
+        ULPS, of_largest=not flat.elementwise(), flush=True
+    )
     report = Report(str(subject.file), subject.name, _written(limit))
     references: dict[bool, Any] = {}
     reason = ""

@@ -99,6 +99,17 @@ def test_nan_is_no_agreement(verify: Verify):
     assert verify(text, "--backends", "numpy,cupy-sim")[0] == 1
 
 
+def test_what_xla_flushes_is_no_disagreement(verify: Verify):
+    inputs = "def example_inputs():\n    return (np.float32([1e38, 2e38]),)\n"
+    code, report = verify("def program(x):\n    return 1 / x\n", inputs=inputs)
+    assert (code, report["agrees"]) == (0, True)  # JAX gives 0, NumPy what is below 2**-126
+
+
+def test_whole_numbers_disagree(verify: Verify):
+    text = "def program(x):\n    return anp.asarray(3 + (ambient().name != 'numpy'))\n"
+    assert verify(text, "--backends", "numpy,cupy-sim")[0] == 1
+
+
 def test_the_files_own_tolerance(verify: Verify):
     text = (
         "def program(x):\n"
