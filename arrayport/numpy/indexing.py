@@ -12,10 +12,8 @@ from numpy import ndarray
 from arrayport.control.loops import while_loop
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.errors import (
-    ConcretizationTypeError,
-)
-from arrayport.core.primitive import UNCOMMON
+from arrayport.core.errors import ConcretizationTypeError, user_line
+from arrayport.core.primitive import ERRORS, UNCOMMON
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
 from arrayport.numpy.arguments import axis_of, no_out, no_writing
@@ -71,7 +69,10 @@ def getitem(x: Array, key: Any) -> Array:
         and _is_plain(key)
         and slices.slice_p.numpy_kernel is not None  # else something looks on
     ):
-        out = x.raw[key]
+        try:
+            out = x.raw[key]
+        except ERRORS:
+            return index_get(x, key)  # which says what is wrong
         return Array(out if type(out) is ndarray else np.asarray(out), x.weak)
     return index_get(x, key)
 
@@ -157,7 +158,10 @@ def index_update(
     """
     here = type(x) is Array and type(x.raw) is ndarray and current_stage() is EVAL
     if here and mode is None and wrap_negative_indices and _is_plain(key):
-        done = _update_here(op, x, key, values)
+        try:
+            done = _update_here(op, x, key, values)
+        except ERRORS:
+            done = None  # what is wrong is said below
         if done is not None:
             return done
     own = x
@@ -268,7 +272,8 @@ def _fit(values: Array, shape: Shape) -> Array:
         n not in (1, m) for n, m in zip(own, shape[len(shape) - len(own) :], strict=True)
     ):
         raise ValueError(
-            f"values of shape {own} do not broadcast to the part to update, of shape {shape}"
+            f"values of shape {own} do not broadcast to the part to update, of shape {shape}, at "
+            f"{user_line()}"
         )
     return broadcast_to(values, shape)
 

@@ -152,7 +152,7 @@ def _layout(shape: Shape, signs: tuple[Sign, ...], lenient: bool, wrap: bool) ->
         axis, k = outside[0]
         raise IndexError(
             f"index {k} is out of range for axis {axis} of size {shape[axis]} (the array has shape "
-            f"{shape})"
+            f"{shape}) at {user_line()}"
         )
     if outside or any(_is_array(k) for _, k in entries):
         return _windows(shape, entries, wrap)
@@ -180,7 +180,8 @@ def _by_axis(shape: Shape, signs: Sequence[Sign]) -> list[tuple[Any, Sign]]:
             used += type(k) is int
     if used > len(shape):
         raise IndexError(
-            f"too many indices: the array has {len(shape)} axes, the key is about {used}"
+            f"too many indices: the array of shape {shape} has {len(shape)} axes, the key at "
+            f"{user_line()} is about {used}"
         )
     dots = signs.count(Ellipsis)
     if dots > 1:

@@ -51,6 +51,8 @@ HOSTED = {"array2string", "common_type", "min_scalar_type", "save", "savetxt", "
     "savez_compressed",
     "shares_memory",
 }
+# Of what is none of these it must be said what it is, or where: lists, NumPy's arrays.
+SETTLED = (Array, int, float, complex, str, type(None))
 # What makes NumPy's arrays, as numpy.asarray does: others ask them for what they go on to write to.
 CONVERTERS = {"atleast_1d", "atleast_2d", "atleast_3d"}
 WRITERS = {
@@ -221,6 +223,8 @@ def numpy_function(
 
 def _called(known: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call ours as NumPy's own is: with lists as operands, on the backend of the Arrays."""
+    if all(isinstance(x, SETTLED) for x in (*args, *kwargs.values())):
+        return known(*args, **kwargs)
     home = home_of(*tree_leaves((args, kwargs))) or ambient()
     token, entered = converter.set(asarray), enter(home)
     try:
@@ -230,6 +234,7 @@ def _called(known: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
         leave(entered)
 
 
+@cache
 def _answers(cls: type, protocol: str) -> bool:
     """Whether a class answers NumPy's functions itself, and is no backend's and not NumPy's."""
     method = getattr(cls, protocol, None)

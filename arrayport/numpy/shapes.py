@@ -10,7 +10,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.core.errors import ConcretizationTypeError
+from arrayport.core.errors import ConcretizationTypeError, user_line
 from arrayport.numpy.arguments import (
     arrayed,
     axes_of,
@@ -133,7 +133,10 @@ def _completed(own: Shape, wanted: Shape) -> Shape:
     rest = -prod(wanted)
     total = prod(own)
     if wanted.count(-1) > 1 or (rest and total % rest) or (not rest and total):
-        raise TypeError(f"cannot reshape an array of shape {own} into {wanted}")
+        raise TypeError(
+            f"cannot reshape an array of shape {own} into {wanted} at {user_line()}: one extent "
+            f"may be -1, and the others' product must divide the size, {total}"
+        )
     return tuple([(total // rest if rest else 0) if n == -1 else n for n in wanted])
 
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
-from arrayport.core.primitive import NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
+from arrayport.core.primitive import ERRORS, NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
 from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
@@ -158,6 +158,9 @@ def binary(
                     token = None if error_state() is QUIET else set_errors(QUIET)
                     try:
                         out = kernel(a, b)
+                    except ERRORS:
+                        promote(x, y)  # says what is wrong with the operands, if anything
+                        raise
                     finally:
                         if token is not None:
                             reset_errors(token)

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
+from arrayport.core.errors import user_line
 from arrayport.core.primitive import Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
@@ -249,6 +250,7 @@ def matmul(
     keep_a = [i for i in range(rank) if lead_a[i] != 1]
     keep_b = [i for i in range(rank) if lead_b[i] != 1]
     both = [i for i in keep_a if i in keep_b]
+    _check_fit("matmul", a, b)
     out = _product(
         reshape(a, (*[lead_a[i] for i in keep_a], *tail_a)),
         reshape(b, (*[lead_b[i] for i in keep_b], *tail_b)),
@@ -262,6 +264,17 @@ def matmul(
     made = [*both, *only_a, *rows, *only_b, *columns]
     out = transpose(out, sorted(range(len(made)), key=made.__getitem__))
     return reshape(out, (*lead, *tail_a[:-1], *tail_b[1:]))
+
+
+def _check_fit(name: str, a: Array, b: Array) -> None:
+    """Raise TypeError unless the axes that are summed over are equally long."""
+    rows = b.shape[-2:][0]
+    if a.shape[-1] != rows:
+        raise TypeError(
+            f"{name}: shapes {a.shape} and {b.shape} do not fit at {user_line()}: the last axis of "
+            f"the first has {a.shape[-1]} elements, which are summed over with the {rows} of the "
+            f"second's {'only axis' if len(b.shape) == 1 else 'last axis but one'}"
+        )
 
 
 def dot(
@@ -284,6 +297,8 @@ def dot(
     x, y = promote_dtypes((a, b), "dot")
     m, n = len(x.shape), len(y.shape)
     contract = ((m - 1,), (max(n - 2, 0),)) if m and n else NO_AXES
+    if contract is not NO_AXES:
+        _check_fit("dot", x, y)
     return _product(x, y, contract, NO_AXES, precision, preferred_element_type)
 
 

@@ -187,8 +187,8 @@ def common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         raise ValueError(
-            f"shapes {', '.join(map(str, shapes))} do not broadcast together: each extent must be "
-            "equal or 1"
+            f"shapes {', '.join(map(str, shapes))} do not broadcast together at {user_line()}: "
+            "each extent must be equal or 1"
         ) from None
 
 

@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
+from arrayport.core.errors import user_line
 from arrayport.core.primitive import Binary, Primitive
 from arrayport.ops.elementwise import not_equal, select
 from arrayport.ops.promotion import KEEPS, home_of, lift, lift_all, scalar
@@ -55,7 +56,8 @@ def _concatenate_abstract(*xs: Any, dimension: int) -> Aval:
         if x.shape[:dimension] != before or x.shape[dimension + 1 :] != after:
             shapes = ", ".join(str(y.shape) for y in xs)
             raise TypeError(
-                f"cannot concatenate shapes {shapes} along axis {dimension}: the others differ"
+                f"cannot concatenate shapes {shapes} along axis {dimension} at {user_line()}: all "
+                "other extents must be equal"
             )
         if x.dtype != first.dtype:
             names = ", ".join(str(y.dtype) for y in xs)

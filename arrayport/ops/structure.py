@@ -11,6 +11,7 @@ import numpy as np
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
+from arrayport.core.errors import user_line
 from arrayport.core.primitive import Primitive, Unary
 from arrayport.core.trace import EVAL, backend_of, current_stage, neutral
 
@@ -141,7 +142,8 @@ def reshape(x: Array, shape: Sequence[int]) -> Array:
         return x
     if prod(shape) != prod(x.shape):  # here, for JAX would say so only when it compiles
         raise TypeError(
-            f"cannot reshape an array of shape {x.shape} into {shape}: the sizes differ"
+            f"cannot reshape an array of shape {x.shape} into {shape} at {user_line()}: the sizes "
+            f"differ, {prod(x.shape)} and {prod(shape)}"
         )
     return reshape_p.apply(x, {"shape": shape})
 

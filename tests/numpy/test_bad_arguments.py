@@ -169,3 +169,65 @@ def test_a_traced_size_is_named(function: Any, size: Any, name: str) -> None:
 def test_a_traced_axis_is_named() -> None:
     with pytest.raises(ap.errors.ConcretizationTypeError, match="was used as axis at"):
         ap.jit(anp.sum)(anp.ones(2), 0)
+
+
+# What users get wrong most often, and what they are told, on each backend, compiled or not.
+MISTAKES = {
+    "shapes": (lambda x: x + anp.ones(4), ValueError, "do not broadcast .* at test_bad_arg.*equal"),
+    "maximum": (lambda x: anp.maximum(x, anp.ones(4)), ValueError, r"shapes \(3,\), \(4,\) do not"),
+    "matmul": (
+        lambda x: x @ anp.ones((4, 2)),
+        TypeError,
+        r"matmul: shapes \(3,\) and \(4, 2\) do.*last",
+    ),
+    "dot": (
+        lambda x: anp.dot(x, anp.ones(4)),
+        TypeError,
+        "dot: shapes .* 4 of the second's only axis",
+    ),
+    "reshape": (lambda x: x.reshape(2, 2), TypeError, r"into \(2, 2\) at .* sizes differ, 3 and 4"),
+    "rest": (lambda x: x.reshape(2, -1), TypeError, "one extent may be -1, .* divide the size, 3"),
+    "joined": (lambda x: anp.vstack([x, x[:2]]), TypeError, "cannot concatenate .* must be equal"),
+    "axis": (lambda x: x.sum(axis=1), np.exceptions.AxisError, "axis 1 is out of bounds .* 1"),
+    "index": (lambda x: x[7], IndexError, "index 7 is out of range for axis 0 of size 3"),
+    "indices": (lambda x: x[0, 0], IndexError, r"too many indices: the array of shape \(3,\)"),
+    "place": (
+        lambda x: x.at[7].set(1.0),
+        IndexError,
+        "index 7 is out of range for axis 0 of size 3",
+    ),
+    "part": (
+        lambda x: x.at[:2].set(anp.ones(3)),
+        ValueError,
+        "the part to update, .*bad_arguments",
+    ),
+    "float": (lambda x: x[1.0], TypeError, "a key holds integers, slices, None, ... and arrays"),
+    "dtype": (lambda x: x.astype("float33"), TypeError, "'float33' is not a supported dtype: use"),
+    "assignment": (lambda x: x.__setitem__(slice(1, 2), 0), TypeError, r"write x = x\.at\[slice"),
+    "keyword": (
+        lambda x: anp.sum(x, axes=0),
+        TypeError,
+        "sum.. got an unexpected keyword.* 'axes'",
+    ),
+}
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("name", MISTAKES)
+def test_common_mistakes_are_told_alike(name: str) -> None:
+    function, error, message = MISTAKES[name]
+    told = set()
+    for call in (function, ap.jit(function)):
+        with pytest.raises(error, match=message) as caught:
+            call(anp.asarray(np.ones(3, np.float32)))
+        told.add((caught.type, str(caught.value)))
+    assert len(told) == 1
+
+
+@pytest.mark.usefixtures("backend")
+def test_changing_by_an_operator_makes_a_new_array() -> None:
+    x = y = anp.asarray(np.ones(3, np.float32))
+    y += 1
+    assert (x[0], y[0]) == (1, 2)
+    with pytest.raises(ap.errors.TracerBoolConversionError, match=r"use lax\.cond"):
+        ap.jit(lambda v: 1 if v[0] > 0 else 2)(x)

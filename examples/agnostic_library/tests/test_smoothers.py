@@ -40,6 +40,19 @@ def test_exponential(asarray: AsArray, series: np.ndarray) -> None:
     np.testing.assert_allclose(host(result), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_as_wide_as_given(series: np.ndarray) -> None:
+    """Float64 is computed and given back as such, and so is int64: nothing is rounded or wraps."""
+    result = smoothers.exponential(series, 0.3)
+    expected = [series[0]]
+    for value in series[1:]:
+        expected.append(0.3 * value + 0.7 * expected[-1])
+    assert result.dtype == np.float64
+    np.testing.assert_allclose(result, expected, rtol=1e-13)
+    counts = np.array([2**40, 2**40 + 2, 2**40 + 1])
+    np.testing.assert_array_equal(smoothers.median(counts, 3), [2**40, 2**40 + 1, 2**40 + 1])
+    assert smoothers.median(np.float32(series), 3).dtype == np.float32
+
+
 def test_exponential_smooths_each_column(asarray: AsArray, series: np.ndarray) -> None:
     columns = host(smoothers.exponential(asarray(np.stack([series, 2 * series], axis=1)), 0.3))
     alone = host(smoothers.exponential(asarray(series), 0.3))
