@@ -150,10 +150,7 @@ def x64() -> bool:
 
 
 def widened() -> AbstractContextManager[bool]:
-    """Turn 64-bit types on within a block, in its thread alone, for NumPy and CuPy: JAX reads not.
-
-    The option itself is the process's.
-    """
+    """Turn 64-bit types on within a block, in its thread alone; JAX obeys its flag."""
     return within(_widened, True)
 
 

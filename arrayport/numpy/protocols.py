@@ -109,7 +109,7 @@ def numpy_ufunc(
     `where=`, and for what has no counterpart here; classes with a dispatch of their own are asked.
     """
     name = asked.__name__
-    if any(_answers(type(x), "__array_ufunc__") for x in inputs):
+    if any(_answers(x.__class__, "__array_ufunc__") for x in inputs):
         return NotImplemented
     out = options.get("out")
     if out is not None:
