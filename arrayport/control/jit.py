@@ -16,7 +16,7 @@ from arrayport.control.explaining import Signature, explain, noting
 from arrayport.control.flat import Traced as Staged
 from arrayport.control.flat import flatten
 from arrayport.core import leaks, lines, memory, profile
-from arrayport.core.array import Array, Aval, Tracer, aval_of
+from arrayport.core.array import Array, Aval, PlacedArray, Tracer, aval_of
 from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
 from arrayport.core.config import TRACED, config, jit_disabled, traced_options, x64
 from arrayport.core.errors import user_line
@@ -282,7 +282,7 @@ class Jitted:
         wanted = tuple(given) if isinstance(given, list) else given
         placed = constrained(args, wanted, "an argument of jit", "in_shardings")
         for i, (x, new) in enumerate(zip(tree_leaves(args), tree_leaves(placed), strict=True)):
-            own = getattr(x, "placement", None)
+            own = x.placement if isinstance(x, Array) else None
             if own is not None and not own.is_equivalent_to(new.sharding, len(x.shape)):
                 raise ValueError(
                     f"jit of {self.__name__} has in_shardings {new.sharding} for its array {i}, "
@@ -401,7 +401,7 @@ class Jitted:
         """The Arrays among the donated arguments."""
         given = [args[n] for n in self.donated if -len(args) <= n < len(args)]
         given += [v for k, v in kwargs.items() if k in self.donated_names]
-        return [x for x in tree_leaves(given) if type(x) is Array]
+        return [x for x in tree_leaves(given) if type(x) in (Array, PlacedArray)]
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Trace for arguments, which may be ShapeDtypeStructs, without running."""

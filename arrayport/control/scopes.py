@@ -14,7 +14,7 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core import profile
-from arrayport.core.array import Array, Aval, aval_of
+from arrayport.core.array import Array, Aval, PlacedArray, aval_of
 from arrayport.core.lazy import Lazy
 from arrayport.core.trace import EVAL, stage_into
 from arrayport.ops.placement import resolve
@@ -130,7 +130,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     """
     found = []
     for x in gc.get_objects():
-        if type(x) is not Array or not hasattr(x, "raw"):
+        if type(x) not in (Array, PlacedArray) or not hasattr(x, "raw"):
             continue
         own = backends.by_type(type(x.raw))
         # What is traced comes first: a tracer cannot say whether it is deleted.

@@ -82,7 +82,7 @@ class Array(Methods):
     __hash__ = None  # type: ignore[assignment]  # arrays compare elementwise
     __array_priority__ = 100
 
-    placement: Sharding  # set only where the raw array does not know it itself
+    placement: Sharding | None = None  # a PlacedArray's
 
     def __init__(self, raw: Any, weak: bool = False) -> None:
         self.raw = raw
@@ -137,9 +137,8 @@ class Array(Methods):
     @property
     def device(self) -> backends.Device:
         """Where it lives; of several devices the first."""
-        placed = getattr(self, "placement", None)
-        if placed is not None:
-            return placed.device_list[0]
+        if self.placement is not None:
+            return self.placement.device_list[0]
         raw = self.concrete()
         return home(raw).device_of(raw)
 
@@ -150,11 +149,10 @@ class Array(Methods):
     @property
     def sharding(self) -> Sharding:
         """Which part of it is on which device."""
-        placed = getattr(self, "placement", None)
-        if placed is None:
-            raw = self.concrete()
-            placed = home(raw).sharding(raw) or SingleDeviceSharding(self.device)
-        return placed
+        if self.placement is not None:
+            return self.placement
+        raw = self.concrete()
+        return home(raw).sharding(raw) or SingleDeviceSharding(self.device)
 
     @property
     def addressable_shards(self) -> list[Shard]:
@@ -186,6 +184,10 @@ class Array(Methods):
     def is_fully_replicated(self) -> bool:
         """Whether every one of its devices holds all of it."""
         return self.sharding.is_fully_replicated
+
+    def on_device(self, raw: Any, placement: Sharding) -> Array:
+        """Another raw value of the same kind, placed."""
+        return PlacedArray(raw, self.weak, placement)
 
     def addressable_data(self, index: int) -> Array:
         """The part of it on one of its devices, by number."""
@@ -394,6 +396,25 @@ class Array(Methods):
     def tobytes(self, order: Any = "C") -> bytes:
         """The elements as bytes."""
         return self.__array__().tobytes(order)
+
+
+class _Ground:
+    level = 0
+
+
+class PlacedArray(Array):
+    """An Array whose raw value does not know itself where it is: one buffer for all its devices.
+
+    It is a class of its own so that quick ways, which ask for an Array, need not look for that.
+    """
+
+    owner = _Ground()  # no trace
+
+    placement: Sharding
+
+    def __init__(self, raw: Any, weak: bool, placement: Sharding) -> None:
+        super().__init__(raw, weak)
+        self.placement = placement
 
 
 class Deleted:

@@ -173,8 +173,7 @@ class Sharding:
         for device, index in self.devices_indices_map(x.shape).items():
             key = tuple([(s.start, s.stop) for s in index])
             replica = seen[key] = seen.get(key, -1) + 1
-            part = type(x)(x.raw[index] if index else x.raw, x.weak)
-            part.placement = SingleDeviceSharding(device)
+            part = x.on_device(x.raw[index] if index else x.raw, SingleDeviceSharding(device))
             found.append(Shard(device, index, replica, part))
         return found
 

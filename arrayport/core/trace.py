@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core.array import Array, Tracer, home
+from arrayport.core.array import Array, PlacedArray, Tracer, home
 from arrayport.core.contexts import within
 from arrayport.core.dtypes import kind
 from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
+from arrayport.core.following import follow
 
 if TYPE_CHECKING:
     from arrayport.core.primitive import Binary, Primitive, Unary
@@ -77,7 +78,8 @@ class EvalTrace(Trace):
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         if args and kind(args[-1].dtype) not in prim.takes:
             prim.abstract(*args, **params)  # it raises, and says why
-        return common_backend(prim.name, args).execute(prim, args, params)
+        out = common_backend(prim.name, args).execute(prim, args, params)
+        return follow(prim, args, params, out) if PlacedArray in map(type, args) else out
 
 
 EVAL = EvalTrace()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core.array import Array, Tracer, aval_of, home
+from arrayport.core.array import Array, PlacedArray, Tracer, aval_of, home
 from arrayport.core.backend import Backend, Device
 from arrayport.core.errors import BackendMismatchError, BackendNotFoundError, user_line
 from arrayport.core.guards import explicit, transfer
@@ -147,15 +147,13 @@ def _moved(x: Any, backend: Backend, device: Device | None) -> Array:
     transfer("host_to_device", backend, aval_of(x))
     out = Array(backend.asarray(source.to_numpy(raw), device), x.weak)
     if device is not None and out.device != device:
-        out.placement = SingleDeviceSharding(device)
+        return PlacedArray(out.raw, x.weak, SingleDeviceSharding(device))
     return out
 
 
 def placed(x: Array, sharding: Sharding) -> Array:
     """The same values, and beside them how they are divided: one buffer serves all devices."""
-    out = Array(x.raw, x.weak)
-    out.placement = sharding
-    return out
+    return PlacedArray(x.raw, x.weak, sharding)
 
 
 def sharded(x: Any, sharding: Sharding, what: str = "x of device_put") -> Array:

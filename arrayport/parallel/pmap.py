@@ -13,7 +13,7 @@ import numpy as np
 
 from arrayport.control.jit import jit
 from arrayport.core.arguments import numbers_of, of_chosen
-from arrayport.core.array import Array
+from arrayport.core.array import Tracer
 from arrayport.core.backend import Device, use_backend
 from arrayport.core.contexts import within
 from arrayport.core.meshes import Mesh
@@ -248,7 +248,7 @@ def _along(devices: tuple[Device, ...], name: Hashable | None, axis: int | None)
 def _placed(out: Any, out_axes: Any, devices: Sequence[Device], name: Hashable | None) -> Any:
     """Results of a call that nothing traces, with their sharding."""
     leaves, tree = tree_flatten(out)
-    if not all(type(x) is Array for x in leaves):
+    if any(isinstance(x, Tracer) for x in leaves):
         return out
     axes = _each(out_axes, out, len(leaves), "out_axes")
     line = tuple(devices)

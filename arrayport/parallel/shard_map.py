@@ -286,7 +286,7 @@ class _Plan:
                 parts = prod([self.sizes[name] for name in spec.axes(i)])
                 shape.append(parts * x.shape[len(names) + i])
             x = reshape(transpose(x, tuple(order)), tuple(shape))
-        whole = type(x) is Array and isinstance(self.mesh, Mesh)
+        whole = not isinstance(x, Tracer) and isinstance(self.mesh, Mesh)
         return placed(x, NamedSharding(self.mesh, spec)) if whole else x
 
 

@@ -273,6 +273,54 @@ def test_shardings_of_what_jit_takes(mesh, eight):
     assert eight
 
 
+# What a user sees of a matrix divided by P("x", "y"): JAX's own specs.
+FOLLOWING = {
+    "a number": (lambda v: v + 1, P("x", "y")),
+    "an array on one device": (lambda v: v * anp.asarray(A), P("x", "y")),
+    "a row": (lambda v: v + anp.arange(4.0), P("x", "y")),
+    "a function": (anp.sin, P("x", "y")),
+    "a comparison": (lambda v: v > 3, P("x", "y")),
+    "a choice": (lambda v: anp.where(v > 0, v, 0.0), P("x", "y")),
+    "a cast": (lambda v: v.astype("int32"), P("x", "y")),
+    "a sum": (lambda v: v.sum(), P()),
+    "rows' sums": (lambda v: v.sum(1), P("x")),
+    "columns' means": (lambda v: v.mean(0), P("y")),
+    "softmax": (ap.nn.softmax, P("x", "y")),
+    "transposing": (lambda v: v.T, P("y", "x")),
+    "a product": (lambda v: v @ v.T, P("x")),
+    "a new axis": (lambda v: v[:, None], P("x", None, "y")),
+    "a row of it": (lambda v: v[0], P("y")),
+    "an update": (lambda v: v.at[0].set(1.0), P("x", "y")),
+    "a gradient": (ap.grad(lambda v: (v**2).sum()), P("x", "y")),
+    "a map": (ap.vmap(lambda v: v * 2), P("x", "y")),
+    "a compiled function": (ap.jit(lambda v: anp.sin(v) @ v.T), P("x")),
+    "a compiled gradient": (ap.jit(ap.grad(lambda v: anp.sin(v).sum())), P("x", "y")),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_shardings_follow(name, mesh):
+    f, spec = FOLLOWING[name]
+    found = f(ap.device_put(anp.asarray(A), NamedSharding(mesh, P("x", "y"))))
+    np.testing.assert_allclose(np.asarray(found), np.asarray(f(anp.asarray(A))), rtol=1e-6)
+    assert found.devices() == set(ap.devices())
+    assert found.sharding.is_equivalent_to(NamedSharding(mesh, spec), found.ndim)
+
+
+def test_what_follows_less(mesh, eight):
+    a = ap.device_put(A, NamedSharding(mesh, P("x", "y")))
+    other = ap.device_put(A, NamedSharding(mesh, P("y", "x")))
+    assert (a + other).is_fully_replicated
+    last = ap.devices()[-1]
+    moved = ap.device_put(anp.asarray(A), last)
+    assert anp.sin(moved).device == ap.jit(lambda v: v + 1)(moved).device == last
+    assert len(ap.jit(lambda _: anp.ones(3))(a).devices()) == 1  # for it needs no part of it
+    given = a + 0
+    ap.jit(lambda v: v + 1, donate_argnums=0)(given)
+    assert given.is_deleted()
+    assert eight
+
+
 @pytest.mark.usefixtures("eight")
 def test_the_one_part_of_a_number():
     (shard,) = anp.asarray(3.0).addressable_shards
