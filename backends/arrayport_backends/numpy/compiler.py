@@ -64,27 +64,30 @@ class NumpyExecutor(Executor):
             return
         if objects.known(self.program, self.owned):
             self.warm = 0
-        elif price := self.price(program):
-            self.warm = int(PATIENCE * COMPILING * (1 + INSTRUCTION * self.size(program)) / price)
+            return
+        price, size = self.estimate(program)
+        if price:
+            self.warm = int(PATIENCE * COMPILING * (1 + INSTRUCTION * size) / price)
 
-    def price(self, program: Program) -> float:
-        """Nanoseconds that a run takes while it is interpreted, of what could be compiled."""
-        total = 0.0
+    def estimate(self, program: Program) -> tuple[float, float]:
+        """Nanoseconds that a run takes, interpreted, of what could be compiled; its instructions.
+
+        The instructions are counted as in the costs of equations.
+        """
+        price = size = 0.0
         for eqn in program.eqns:
-            if self.language.fusable(eqn) or eqn.prim in OWN:
-                size = max(prod(a.shape) for a in (*eqn.ins, *eqn.outs))
-                total += CALL + size * self.language.price(eqn)
+            fusable = self.language.fusable(eqn)
+            if fusable or eqn.prim in OWN:
+                most = max(prod(a.shape) for a in (*eqn.ins, *eqn.outs))
+                price += CALL + most * self.language.price(eqn)
                 if eqn.prim in special.ROWS and SPECIAL not in sys.modules:
-                    total += LOADING
+                    price += LOADING
+            size += self.language.cost(eqn) if fusable else 0
             for inner in inner_programs(eqn.params):
-                total += self.price(inner) * eqn.params.get("length", 1)
-        return total
-
-    def size(self, program: Program) -> int:
-        """The instructions of the code, as in the costs of equations."""
-        inner = [p for eqn in program.eqns for p in inner_programs(eqn.params)]
-        own = [self.language.cost(eqn) for eqn in program.eqns if self.language.fusable(eqn)]
-        return sum(own) + sum(map(self.size, inner))
+                found = self.estimate(inner)
+                price += found[0] * eqn.params.get("length", 1)
+                size += found[1]
+        return price, size
 
     def compiled(self) -> Callable[..., list[Any]]:
         if not llvm.available():
