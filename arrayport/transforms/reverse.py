@@ -165,7 +165,9 @@ def _pull_back(
             )
             cts: Sequence[Array | None] = [None] * len(inputs)
         else:
-            value = _scalar(out, holomorphic).value
+            if out.shape or out.dtype.kind != "f" or holomorphic:  # else it is a real scalar
+                _scalar(out, holomorphic)
+            value = out.value
             seeds = [(out.node, _seed(value))]
             out = None  # the graph is held by the seeds alone, which backward empties
             nodes = [t.node for t in inputs if type(t) is GradTracer]
