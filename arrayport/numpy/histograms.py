@@ -50,7 +50,8 @@ def bincount(
         raise TypeError(f"bincount takes a vector of integers, not {x.dtype} of shape {x.shape}")
     x = convert(x, dtypes.default_int())
     if length is None:
-        x.concrete(ConcretizationTypeError, "numbers to count (give length=...)")
+        use = "numbers to count (give length=, which arrayport.numpy.bincount takes, NumPy's not)"
+        x.concrete(ConcretizationTypeError, use)
         length = int(np.max(x.__array__(), initial=count_of(minlength, "minlength") - 1)) + 1
     ones = full_like(x, 1) if weights is None else arrayed(weights, "weights")
     start = full_like(ones, 0, (count_of(length, "length"),))

@@ -163,7 +163,7 @@ def _parameters(func: Callable[..., Any], known: Callable[..., Any]) -> Paramete
     alike = 0
     for a, b in zip(theirs.parameters.values(), by_place, strict=False):
         # The first argument is the array, whatever its name.
-        if alike and renamed.get(a.name, a.name) != b.name:
+        if a.name == "out" or (alike and renamed.get(a.name, a.name) != b.name):
             break
         alike += 1
     free = any(p.kind == p.VAR_POSITIONAL for p in theirs.parameters.values())
@@ -201,7 +201,7 @@ def numpy_function(
         raise _not_covered(f"{module}.{name}")
     about = _parameters(func, known)
     named = about.open or kwargs.keys() <= about.ours
-    if "out" not in kwargs and (about.free or (len(args) <= about.alike and named)):
+    if kwargs.get("out") is None and (about.free or (len(args) <= about.alike and named)):
         return _called(known, args, kwargs)
     given = about.theirs.bind(*args, **kwargs).arguments
     out = given.pop("out", None)

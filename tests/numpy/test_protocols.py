@@ -96,6 +96,7 @@ WRITING: list[Callable[[np.ndarray, Any], Any]] = [
     lambda host, x: np.sin(x, out=host),
     lambda host, x: np.multiply(x, 2, out=host, where=H > 2),
     lambda host, x: np.sum(x, axis=0, keepdims=True, out=host[:1]),
+    lambda host, x: np.sum(x, 0, None, host[0]),
     np.copyto,
     lambda host, x: np.add.at(host, 0, x[1]),
     lambda host, x: np.put(host, [0, 4], x[0, :2]),
@@ -144,6 +145,8 @@ def test_what_is_not_covered_is_named() -> None:
         ap.jit(np.random.permutation)(x)
     with pytest.raises(TypeError, match=r"scipy\.special\.erf .*: use arrayport\.scipy\.special"):
         special.erf(x)
+    with pytest.raises(ap.errors.ConcretizationTypeError, match=r"give length=, which arrayport\."):
+        ap.jit(lambda n: np.bincount(n, minlength=5))(anp.arange(3))
     with pytest.raises(TypeError, match=r"the ufunc 'twice.*' has no counterpart"):
         np.frompyfunc(twice, 1, 1)(x)
 
