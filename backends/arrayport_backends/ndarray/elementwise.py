@@ -109,6 +109,13 @@ def rsqrt(lib: Lib, x: Raw) -> Raw:
     return lib.xp.true_divide(1, lib.xp.sqrt(x))
 
 
+def hypot(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Give the hypotenuse; NumPy's own takes seven times as long as its complex modulus."""
+    if lib.name == "numpy":
+        return np.absolute(make_complex(lib, x, y))
+    return lib.xp.hypot(x, y)
+
+
 def expm1(lib: Lib, x: Raw) -> Raw:
     """Give exp(x) - 1; NumPy's complex one is NaN at too many infinities, and keeps a real -0."""
     xp = lib.xp
@@ -280,8 +287,8 @@ ROWS: Rows = {
     ),
     ops.sqrt_p: ufunc("sqrt", complexes.either(Builder.sqrt, complexes.complex_sqrt), price=1),
     ops.rsqrt_p: Kernel(rsqrt, scalar=powers.rsqrt, kinds="f", price=2),
-    ops.hypot_p: ufunc(
-        "hypot", lambda b, x, y: complexes.modulus(b, b.complex(x, y)), "f", price=4
+    ops.hypot_p: Kernel(
+        hypot, scalar=lambda b, x, y: complexes.modulus(b, b.complex(x, y)), kinds="f", price=1
     ),
     ops.cbrt_p: ufunc("cbrt", powers.cbrt, price=1.5),
     ops.exp_p: ufunc("exp", complexes.either(exponentials.exp, complexes.complex_exp), price=1),
