@@ -49,7 +49,7 @@ FAULTS = {
     "asarray": ("TracerArrayConversionError", ap.jit(np.asarray), "arrayport.numpy"),
     "a mask": ("NonConcreteBooleanIndexError", ap.jit(lambda v: v[v > 1]), "numpy.where"),
     "a leak": ("UnexpectedTracerError", leaked, "return it"),
-    "a key": ("KeyReuseError", reused, ""),
+    "a key": ("KeyReuseError", reused, "random.split"),
     "a check": ("JaxRuntimeError", failed, ""),
 }
 BASES = {

@@ -27,11 +27,11 @@ FAULTS: dict[type[Exception], tuple[type[Exception], str]] = {
     theirs.ConcretizationTypeError: (ours.ConcretizationTypeError, "a Python value"),
     theirs.UnexpectedTracerError: (ours.UnexpectedTracerError, ""),
 }
-# Whose text says what happened.
-TELLING: dict[type[Exception], type[Exception]] = {
-    theirs.KeyReuseError: ours.KeyReuseError,
-    theirs.JaxRuntimeError: ours.JaxRuntimeError,
-    theirs.JaxprTypeError: ours.JaxprTypeError,
+# Whose text says what happened, and what to write.
+TELLING: dict[type[Exception], tuple[type[Exception], str]] = {
+    theirs.KeyReuseError: (ours.KeyReuseError, ": make new ones with random.split"),
+    theirs.JaxRuntimeError: (ours.JaxRuntimeError, ""),
+    theirs.JaxprTypeError: (ours.JaxprTypeError, ""),
 }
 CAUGHT = (*FAULTS, *TELLING)
 LINK = "See https://docs.jax.dev"  # what follows in JAX's messages is about JAX
@@ -46,7 +46,8 @@ def translated(error: Exception) -> Exception:
     known = next(cls for cls in type(error).__mro__ if cls in CAUGHT)
     line = line_of(error, ours.user_line())
     if known in TELLING:
-        return TELLING[known](f"{str(error).partition(LINK)[0].strip()} (at {line})")
+        kind, advice = TELLING[known]
+        return kind(f"{str(error).partition(LINK)[0].strip()} (at {line}){advice}")
     kind, use = FAULTS[known]
     if not use:
         return kind(
