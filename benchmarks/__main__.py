@@ -36,7 +36,10 @@ def main() -> int:
     machines.settle()
 
     # Only now may the libraries load: they read the environment that `settle` made.
-    measuring, tables = map(import_module, ("benchmarks.measuring", "benchmarks.tables"))
+    measuring, tables, reports = map(
+        import_module,
+        ("benchmarks.measuring", "benchmarks.tables", "arrayport_conformance.reports"),
+    )
     name = MODULES.get(options.group, options.group)
     group = import_module(f"benchmarks.groups.{name}")
     rows = group.rows()
@@ -47,8 +50,8 @@ def main() -> int:
     if options.only:
         rows = [row for row in rows if row.id in options.only]
 
-    findings = measuring.measure(rows, options.seconds, _progress)
-    _progress("")
+    findings = measuring.measure(rows, options.seconds, reports.progress)
+    reports.progress("")
     print(f"{options.group}: {GROUPS[options.group]}")
     print(", ".join(f"{name} {version}" for name, version in machines.versions().items()))
     print("one core, one thread, the process's own time; least of interleaved rounds\n")
@@ -60,11 +63,6 @@ def main() -> int:
         print(f"\nbeside {options.compare}\n")
         print(tables.comparison(old, tables.as_json(options.group, findings)))
     return int(any(finding.problem for finding in findings))
-
-
-def _progress(what: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

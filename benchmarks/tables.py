@@ -9,6 +9,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from arrayport_conformance.reports import duration
+
 from benchmarks import machines
 from benchmarks.rows import OURS, Finding
 
@@ -99,18 +101,6 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in full
     ]
-
-
-def duration(seconds: float) -> str:
-    """Write a time with three digits.
-
-    >>> duration(1.234e-6), duration(0.0456)
-    ('1.23 us', '45.6 ms')
-    """
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
 
 
 # ---- result files

@@ -14,7 +14,7 @@ from typing import Any
 
 from arrayport.core.lazy import Lazy
 from arrayport_conformance import doctor, names, standard, verify, workflows
-from arrayport_conformance.reports import duration, print_table
+from arrayport_conformance.reports import duration, print_table, progress
 
 # They stand on hypothesis, which not every installation has.
 matrices: Any = Lazy("arrayport_conformance.matrix")
@@ -324,7 +324,7 @@ def _matrix(options: argparse.Namespace) -> int:
     except OSError as e:
         raise verify.UsageError(f"{out} cannot be a folder: {e.strerror}") from e
     record = out / "matrix.partial"
-    found = matrices.run(request, record, matrices.progress)
+    found = matrices.run(request, record, progress)
     if old is not None:
         found = replace(found, changes=matrices.changes(old, found))
     files = {

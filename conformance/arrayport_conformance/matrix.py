@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -239,12 +238,6 @@ def about(request: Request) -> dict[str, Any]:
         "platform": platform.platform(),
         "libraries": {name: metadata.version(name) for name in LIBRARIES if find_spec(name)},
     }
-
-
-def progress(text: str) -> None:
-    """Write a line over the last one; on what is no terminal, nothing."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 # ---- what changed

@@ -6,7 +6,7 @@ from importlib import metadata
 from importlib.util import find_spec
 
 import pytest
-from arrayport_conformance import acceptance
+from arrayport_conformance import dtype_laws
 from arrayport_conformance.catalogue import NEWER, Row, bits, elementwise, special
 
 import arrayport as ap
@@ -15,7 +15,7 @@ ROWS = [
     row
     for family in (elementwise, special, bits)
     for row in family.ROWS
-    if acceptance.stated(row) is not None
+    if dtype_laws.stated(row) is not None
 ]
 JAX = metadata.version("jax") if find_spec("jax") else ""
 NEW = bool(JAX) and tuple(map(int, JAX.split(".")[:2])) >= (0, 12)
@@ -47,7 +47,7 @@ DEPARTURES: dict[str, tuple[tuple[str, ...], str]] = {
         (("complex64",), REAL),
     ),
     "scipy.special.owens_t": (
-        acceptance.DTYPES,
+        dtype_laws.DTYPES,
         f"JAX computes it in the default float; {REAL}",
     ),
     "scipy.special.multigammaln": (("bool",), "booleans are float32, as in lgamma"),
@@ -65,7 +65,7 @@ DEPARTURES: dict[str, tuple[tuple[str, ...], str]] = {
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_eager_and_traced_calls_take_the_same_dtypes(row: Row) -> None:
     with ap.use_backend("numpy"):
-        acceptance.traced(row)
+        dtype_laws.traced(row)
 
 
 @pytest.mark.skipif(not NEW, reason="the dtypes are those that JAX 0.12 takes")
@@ -73,7 +73,7 @@ def test_eager_and_traced_calls_take_the_same_dtypes(row: Row) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_jax_takes_the_same_dtypes(row: Row) -> None:
     with ap.use_backend("numpy"):
-        found = dict(acceptance.departures(row))
+        found = dict(dtype_laws.departures(row))
     stated, reason = DEPARTURES.get(row.name, ((), ""))
     assert set(found) == set(stated), f"{reason}\n" + "\n".join(found.values())
 
