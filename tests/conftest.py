@@ -19,6 +19,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import arrayport as ap
+from arrayport.core import backend as backends
+from arrayport.core.primitive import REGISTRY
 
 # JAX compiles for every shape and dtype, which is most of its tests' time: without its expensive
 # passes it takes a third less, and at this level it still rounds as it does for its users. Set
@@ -89,6 +91,20 @@ def pytest_runtest_teardown() -> None:
     _ran += 1
     if _ran % KEPT == 0 and "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
+
+
+@pytest.fixture
+def replace_kernel(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., Any]], None]:
+    """Let another function be NumPy's kernel of a primitive, for those who have it at hand too."""
+
+    def replace(name: str, kernel: Callable[..., Any]) -> None:
+        primitive = REGISTRY[name]
+        monkeypatch.setitem(backends.get("numpy").kernels, primitive, kernel)
+        monkeypatch.setattr(primitive, "numpy_kernel", kernel)
+        for dtype in primitive.quick:
+            monkeypatch.setitem(primitive.quick, dtype, kernel)
+
+    return replace
 
 
 @pytest.fixture

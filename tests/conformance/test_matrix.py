@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -69,18 +70,13 @@ def test_examples_are_worth_their_while():
     assert set(row.dtypes) == set(pairs)
 
 
-def wrong_tanh(monkeypatch: pytest.MonkeyPatch, kernel: Any) -> None:
-    monkeypatch.setitem(backends.get("numpy").kernels, REGISTRY["tanh"], kernel)
-    monkeypatch.setattr(REGISTRY["tanh"], "numpy_kernel", kernel)
-
-
 def test_a_failure_has_a_program_that_repeats_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, replace_kernel: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ):
     def wrong(x: Any) -> Any:
         return np.tanh(x) if x.dtype == np.float32 else np.tanh(x) * 1.5
 
-    wrong_tanh(monkeypatch, wrong)
+    replace_kernel("tanh", wrong)
     assert run(tmp_path, "--only", "numpy.tanh") == 1
     out = capsys.readouterr().out
     assert "numpy.tanh" in out
@@ -203,10 +199,10 @@ def test_two_processes_find_what_one_does(tmp_path: Path):
 
 
 def test_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, replace_kernel: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ):
     assert run(tmp_path / "old", "--only", "numpy.tanh,numpy.argmax") == 0
-    wrong_tanh(monkeypatch, lambda x: np.tanh(x) * 2)
+    replace_kernel("tanh", lambda x: np.tanh(x) * 2)
     old = str(tmp_path / "old" / "matrix.json")
     assert run(tmp_path / "new", "--only", "numpy.tanh", "--compare", old) == 1
     assert "cells changed" in capsys.readouterr().out
