@@ -83,7 +83,8 @@ def checkify(
     `err.throw()` raises. Checks work under `jit`, `vmap`, `grad` and in loops and branches, inside
     and outside of `checkify`. A `vmap` inside of it keeps one error for all examples, and looks at
     those too whose `while_loop` has ended: map the checkified function to have one each. The rules
-    of custom derivatives are not looked into.
+    of custom derivatives are not looked into. A Python-int index that is out of range raises
+    IndexError while it is traced, here as everywhere.
 
     >>> import arrayport as ap, arrayport.numpy as anp
     >>> from arrayport.experimental import checkify

@@ -269,6 +269,13 @@ def test_arguments_that_do_not_fit():
 
 
 @pytest.mark.usefixtures("backend")
+def test_a_python_index_raises_at_once():
+    for f in (lambda x: x[7], lambda x: x.at[7].set(1.0)):
+        with pytest.raises(IndexError, match="7"):
+            checkify.checkify(f, errors=checkify.index_checks)(anp.asarray(X))
+
+
+@pytest.mark.usefixtures("backend")
 def test_nothing_to_look_at():
     err, out = checkify.checkify(lambda: 3, errors=checkify.all_checks)()
     assert (err.get(), int(out)) == (None, 3)
