@@ -77,9 +77,8 @@ from arrayport.core.config import (
     transfer_guard_host_to_device,
     virtual_devices,
 )
-from arrayport.core.contract import contract
 from arrayport.core.dtypes import float0
-from arrayport.core.explanations import explain
+from arrayport.core.explanations import contract, explain
 from arrayport.core.memory import tracking_memory
 from arrayport.core.names import absent
 from arrayport.core.shardings import NamedSharding, Shard

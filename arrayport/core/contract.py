@@ -481,20 +481,6 @@ def rows(name: str = "") -> list[Row]:
     ]
 
 
-def contract(name: str = "") -> None:
-    """Print what the contract says about a function, or all of it.
-
-    >>> contract("lax.rem")  # doctest: +ELLIPSIS
-    lax_integer_division: lax.div(x, 0), lax.rem(x, 0) of signed integers
-        value      -1 and x; quotients round towards zero
-        authority  JAX: lax is XLA's own arithmetic
-    ...
-    """
-    found = rows(name)
-    text = "\n".join(map(str, found)) or f"the contract has no row about {name!r}"
-    print(text)  # noqa: T201 - it is asked to print
-
-
 HEAD = """# The contract
 
 What backends could differ in, and what arrayport does on all of them: `ap.contract(name)` prints

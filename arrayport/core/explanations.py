@@ -1,4 +1,4 @@
-"""Where each rule of a primitive stands, in words: its statement, derivatives and kernels."""
+"""What is printed to be read: where each rule of a primitive stands, and the contract's rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 from arrayport.core import backend as backends
 from arrayport.core.backend import Refusal
 from arrayport.core.errors import BackendNotFoundError
+from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import REGISTRY, Holder, Primitive
+
+table = Lazy("arrayport.core.contract")
 
 
 def explain(name: str) -> None:
@@ -21,6 +24,21 @@ def explain(name: str) -> None:
     stop_gradient, stated in arrayport.ops.elementwise:...
     """
     print(description(name))  # noqa: T201 - it is for reading
+
+
+def contract(name: str = "") -> None:
+    """Print what the contract says about a function, or all of it.
+
+    >>> import arrayport as ap
+    >>> ap.contract("lax.rem")  # doctest: +ELLIPSIS
+    lax_integer_division: lax.div(x, 0), lax.rem(x, 0) of signed integers
+        value      -1 and x; quotients round towards zero
+        authority  JAX: lax is XLA's own arithmetic
+    ...
+    """
+    found = table.rows(name)
+    text = "\n".join(map(str, found)) or f"the contract has no row about {name!r}"
+    print(text)  # noqa: T201 - it is for reading
 
 
 def description(name: str) -> str:
