@@ -253,7 +253,7 @@ class Config:
     @property
     def x64_enabled(self) -> bool:
         """JAX's other name for `enable_x64`."""
-        return _x64.get()
+        return x64()
 
     @property
     def disable_jit(self) -> bool:

@@ -46,10 +46,9 @@ MANNERS: dict[str, dict[str, frozenset[str]]] = {
 }
 # What NumPy may do with the values on the host, since its answer is text, a file, a dtype or said
 # of memory.
-HOSTED = {"array2string", "common_type", "min_scalar_type", "save", "savetxt", "savez"} | {
-    "may_share_memory",
-    "savez_compressed",
-    "shares_memory",
+HOSTED = {
+    *("array2string", "common_type", "min_scalar_type", "may_share_memory", "shares_memory"),
+    *("save", "savetxt", "savez", "savez_compressed"),
 }
 # Of what is none of these it must be said what it is, or where: lists, NumPy's arrays.
 SETTLED = (Array, int, float, complex, str, type(None))
@@ -196,7 +195,7 @@ def numpy_function(
         )
     if name in HOSTED or (name in CONVERTERS and not _any_traced(args)):
         return func(*_on_host(args), **_on_host(kwargs))
-    known = OWN[name] if name in OWN else counterpart(module, name)
+    known = OWN.get(name) or counterpart(module, name)
     if known is None:
         raise _not_covered(f"{module}.{name}")
     about = _parameters(func, known)

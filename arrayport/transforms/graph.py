@@ -24,7 +24,6 @@ from arrayport.transforms.forward import no_derivative, push_forward, push_many
 
 new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 
-
 # One traced operation: its number, its operands' nodes (None: constant), how it pulls cotangents
 # back and pushes tangents forward, what that reads, and the user's line if somebody asks for it.
 # Only tracers hold their node and only nodes hold their operands', so what no longer leads to an

@@ -60,6 +60,9 @@ for option in ("debug_nans", "debug_infs"):
     options.config.listen(option, check_again)
 
 
+UNSET = -1  # as JAX has it
+
+
 def count_devices() -> None:
     """Let JAX start with as many devices of the host as the option says."""
     asked = options.virtual_device_count()
@@ -73,7 +76,6 @@ def count_devices() -> None:
             ) from e
 
 
-UNSET = -1  # as JAX has it
 with contextlib.suppress(RuntimeError):
     options.config.listen("num_cpu_devices", count_devices)
 for way in ("host_to_device", "device_to_device", "device_to_host"):

@@ -21,6 +21,11 @@ from arrayport_backends.numpy import llvm, pool
 from arrayport_backends.numpy.compiler import NumpyExecutor, text
 
 
+def keys(bits: Any) -> Any:
+    """Typed keys of their bits, in the same memory."""
+    return bits.view(dtypes.key)
+
+
 class NumpyBackend(ArrayBackend):
     """NumPy: eager calls of one or two plain arrays find their kernel on the primitive itself."""
 
@@ -32,7 +37,7 @@ class NumpyBackend(ArrayBackend):
             Lazy("scipy.linalg"),
             Lazy("scipy.fft"),
             np.add.at,
-            lambda bits: bits.view(dtypes.key),
+            keys,
         )
         super().__init__("numpy", lib, ROWS, np.ndarray, [Device("numpy", "cpu")])
         for prim, row in ROWS.items():

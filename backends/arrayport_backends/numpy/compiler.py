@@ -19,6 +19,7 @@ from arrayport.passes.inline import inline
 from arrayport_backends.ndarray import special
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.executor import Compiled, Executor
+from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.numpy import llvm, objects
 from arrayport_backends.numpy.blocks import blocked, space
 from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
@@ -185,16 +186,15 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
 def overwritable(program: Program, found: Sequence[Group], executor: NumpyExecutor) -> list[Atom]:
     """The large owned inputs whose memory no call of a library keeps, or gives back."""
     calls = [u for group in found if not group.native for u in group.units if isinstance(u, Eqn)]
-    rows = executor.backend.rows
-    seen = {
-        a
-        for eqn in calls
-        if isinstance(eqn.prim, Holder | Callback) or getattr(rows.get(eqn.prim), "view", False)
-        for a in eqn.ins
-    }
-    return [
-        v for v in program.ins if v in set(executor.owned) and v not in seen and nbytes(v) >= LARGE
-    ]
+    seen = {a for eqn in calls if shows(eqn, executor) for a in eqn.ins}
+    free = set(executor.owned) - seen
+    return [v for v in program.ins if v in free and nbytes(v) >= LARGE]
+
+
+def shows(eqn: Eqn, executor: NumpyExecutor) -> bool:
+    """Whether a call may keep its operands' memory, or give it back."""
+    row = executor.backend.rows.get(eqn.prim)
+    return isinstance(eqn.prim, Holder | Callback) or (isinstance(row, Kernel) and row.view)
 
 
 def equation(

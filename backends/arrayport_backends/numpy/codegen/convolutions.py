@@ -19,7 +19,15 @@ from arrayport.ops.convolution import Convolution, conv_general_dilated_p, order
 from arrayport.passes.indices import ZERO, Index, strides
 from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.numpy.codegen.emitters import nbytes
-from arrayport_backends.numpy.codegen.images import BATCH, FEATURES, SPACE, ImageEmitter, wide
+from arrayport_backends.numpy.codegen.images import (
+    BATCH,
+    FEATURES,
+    INS,
+    OUTS,
+    SPACE,
+    ImageEmitter,
+    wide,
+)
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation
 
 SUMS = 28  # vectors of a block, where there are 32
@@ -56,9 +64,7 @@ class RowEmitter(ImageEmitter):
             self.gather(n, group, at, feature, starts)
             row = self.times(feature, self.out_steps[FEATURES])
             for u, slots in enumerate(self.sums):
-                index = n * self.out_steps[BATCH] + (group * self.own + u) * self.out_steps[1]
-                for i, step in zip(at, self.out_steps[SPACE:], strict=False):
-                    index = index + i * step
+                index = self.target(n, group * self.own + u, at)
                 for slot, start in zip(slots, starts, strict=True):
                     total = self.v.load(slot, self.dtype)
                     self.v.store(self.at(self.out, index, row, start), total)
@@ -67,18 +73,17 @@ class RowEmitter(ImageEmitter):
         self, n: Index, group: Index, at: Sequence[Index], feature: Any, starts: Sequence[Any]
     ) -> None:
         """Add up the products of a block."""
-        conv = self.conv
-        row = self.times(feature, self.rhs_steps[0])
+        row = self.times(feature, self.rhs_steps[OUTS])
         with ExitStack() as loops:
             k = loops.enter_context(self.loop(0, self.ins))
             window = [loops.enter_context(self.loop(0, size)) for size in self.window[:-1]]
             source = self.source(n, group, k, at, window)
             weight = self.weight(group, k, window)
             for last in self.last():
-                place = self.skipped((ZERO + last) * conv.rhs_dilation[-1])
+                place = self.skipped((ZERO + last) * self.conv.rhs_dilation[-1])
                 xs = [self.load(self.image, source + place, start) for start in starts]
                 for u, slots in enumerate(self.sums):
-                    index = weight + (ZERO + last) * self.rhs_steps[-1] + u * self.rhs_steps[0]
+                    index = weight + (ZERO + last) * self.rhs_steps[-1] + u * self.rhs_steps[OUTS]
                     factor = self.factor(self.rhs, index, row)
                     for slot, x in zip(slots, xs, strict=True):
                         self.add(slot, x, factor)
@@ -105,11 +110,11 @@ class FeatureEmitter(ImageEmitter):
         self.along = BATCH if few else len(self.full) - 1
         axes = range(BATCH if few else FEATURES, len(self.full))
         self.arrange(sorted(axes, key=lambda a: -self.lhs_steps[a]), 1, moved=self.padded)
-        self.packed = self.rhs_steps[0] != 1
-        self.summed = sorted(range(1, len(self.rhs_steps)), key=lambda a: -self.rhs_steps[a])
+        self.packed = self.rhs_steps[OUTS] != 1
+        self.summed = sorted(range(INS, len(self.rhs_steps)), key=lambda a: -self.rhs_steps[a])
         self.extents = (self.outs, self.ins, *self.window)
         if self.packed:
-            self.first, order = self.size, (*self.summed, 0)
+            self.first, order = self.size, (*self.summed, OUTS)
             found = strides(tuple([self.extents[a] for a in order]))
             self.given = self.rhs_steps
             self.rhs_steps = tuple(found[order.index(a)] for a in range(len(order)))
@@ -140,9 +145,7 @@ class FeatureEmitter(ImageEmitter):
             self.clear(self.sums)
             self.gather(n, group, at, first, starts)
             step = self.out_steps[self.along]
-            index = n * self.out_steps[BATCH] + group * self.own
-            for i, other in zip(at, self.out_steps[SPACE:], strict=False):
-                index = index + i * other
+            index = self.target(n, group * self.own, at)
             for p, slots in enumerate(self.sums):
                 for slot, start in zip(slots, starts, strict=True):
                     place = self.at(self.out, index + p * step, self.times(first, step), start)
@@ -152,7 +155,7 @@ class FeatureEmitter(ImageEmitter):
         """Bring the window to where its features follow one another."""
         with ExitStack() as loops:
             source, target = ZERO, Index(self.first)
-            for a in (*self.summed, 0):
+            for a in (*self.summed, OUTS):
                 i = loops.enter_context(self.loop(0, self.extents[a]))
                 source = source + i * self.given[a]
                 target = target + i * self.rhs_steps[a]
@@ -166,8 +169,8 @@ class FeatureEmitter(ImageEmitter):
         with ExitStack() as loops:
             found = {a: loops.enter_context(self.loop(0, self.extents[a])) for a in self.summed}
             window = [found[a] for a in range(SPACE, len(self.extents))]
-            source = self.source(n, group, found[1], at, window)
-            weight = self.weight(group, found[1], window)
+            source = self.source(n, group, found[INS], at, window)
+            weight = self.weight(group, found[INS], window)
             step = self.steps[self.along]
             if self.along != BATCH:
                 source = source + window[-1] * (self.conv.rhs_dilation[-1] * step)
@@ -189,12 +192,11 @@ class WindowEmitter(ImageEmitter):
         skip = self.conv.rhs_dilation[-1]
         moved = self.padded or skip > 1 or self.lhs_steps[-1] != 1
         self.arrange(range(FEATURES, len(self.full)), skip, moved=moved)
-        self.points = prod(self.places)
-        self.outer = () if self.points <= wide(POINTS) else self.places[:-1]
-        self.points = self.points if not self.outer else self.places[-1]
-        self.block = max(1, min(self.own, wide(SUMS) // self.points))
+        self.outer = () if prod(self.places) <= wide(POINTS) else self.places[:-1]
+        points = prod(self.places[len(self.outer) :])
+        self.block = max(1, min(self.own, wide(SUMS) // points))
         self.columns(self.window[-1])
-        self.sums = self.registers(self.points, self.block)
+        self.sums = self.registers(points, self.block)
 
     def build(self) -> None:
         with self.loop(0, self.sizes[BATCH]) as n, ExitStack() as loops:
@@ -206,41 +208,37 @@ class WindowEmitter(ImageEmitter):
             self.clear(self.sums)
             self.gather(n, group, at, feature)
             row = self.times(feature, self.out_steps[FEATURES])
-            for place, slots in zip(self.points_of(at), self.sums, strict=True):
-                index = n * self.out_steps[BATCH] + group * (self.own * self.out_steps[FEATURES])
-                for i, step in zip(place, self.out_steps[SPACE:], strict=True):
-                    index = index + i * step
+            for place, slots in zip(self.points(at), self.sums, strict=True):
                 for u, slot in enumerate(slots):
+                    index = self.target(n, group * self.own + u, place)
                     total = self.v.total(self.v.load(slot, self.dtype))
-                    self.b.store(
-                        self.at(self.out, index + u * self.out_steps[FEATURES], row), total
-                    )
+                    self.b.store(self.at(self.out, index, row), total)
 
-    def points_of(self, at: Sequence[Index]) -> list[tuple[Index, ...]]:
+    def points(self, at: Sequence[Index]) -> list[tuple[Index, ...]]:
         """The places of a block."""
         rest = self.places[len(at) :]
         return [(*at, *map(Index, found)) for found in product(*map(range, rest))]
 
     def gather(self, n: Index, group: Index, at: Sequence[Index], feature: Any) -> None:
         """Add up the products of a block."""
-        conv, row = self.conv, self.times(feature, self.rhs_steps[0])
+        row = self.times(feature, self.rhs_steps[OUTS])
         with ExitStack() as loops:
             k = loops.enter_context(self.loop(0, self.ins))
             window = [loops.enter_context(self.loop(0, size)) for size in self.window[:-1]]
             weight = self.weight(group, k, window)
-            for start, known in self.along():
+            for start, known in self.pieces():
                 ys = [
                     self.since(known, self.load(self.rhs, weight + start + offset, row))
-                    for offset in range(0, self.block * self.rhs_steps[0], self.rhs_steps[0])
+                    for offset in [u * self.rhs_steps[OUTS] for u in range(self.block)]
                 ]
-                for place, slots in zip(self.points_of(at), self.sums, strict=True):
+                for place, slots in zip(self.points(at), self.sums, strict=True):
                     source = self.source(n, group, k, place[:-1], window)
-                    last = self.skipped(place[-1] * conv.window_strides[-1])
+                    last = self.skipped(place[-1] * self.conv.window_strides[-1])
                     x = self.since(known, self.load(self.image, source + last + start))
                     for slot, y in zip(slots, ys, strict=True):
                         self.add(slot, x, y)
 
-    def along(self) -> Iterator[tuple[Index, int]]:
+    def pieces(self) -> Iterator[tuple[Index, int]]:
         """Vectors of the window's last axis, and how many of their lanes others had before."""
         width, extent = self.v.count, self.window[-1]
         with self.loop(0, extent // width) as number:
@@ -265,15 +263,13 @@ def emitter(eqn: Eqn) -> type[ImageEmitter] | None:
         or conv.batch_group_count > 1
     ):
         return None
-    (outs, _, *window), (*_, row) = (
-        ordered(rhs.shape, specs.rhs_spec),
-        (ordered(out.shape, specs.out_spec)),
-    )
+    outs, _, *window = ordered(rhs.shape, specs.rhs_spec)
+    *_, row = ordered(out.shape, specs.out_spec)
     small = nbytes(rhs) <= WEIGHTS
     if specs.out_spec[-1] == last and row >= NARROW and small:
         return RowEmitter if 1 in {conv.window_strides[-1], conv.lhs_dilation[-1]} else None
     if specs.out_spec[FEATURES] == last and outs // conv.groups >= OWN:
-        return FeatureEmitter if small or specs.rhs_spec[0] == last else None
+        return FeatureEmitter if small or specs.rhs_spec[OUTS] == last else None
     if specs.rhs_spec[-1] == last and window[-1] >= NARROW:
         return WindowEmitter if 1 in {conv.rhs_dilation[-1], conv.lhs_dilation[-1]} else None
     return None

@@ -20,7 +20,9 @@ from arrayport_backends.numpy.llvm import ir, vector_bytes
 WIDEST = 64  # bytes of the vectors of which there are 32 registers, else 16
 VECTORS = 4  # of an axis in a block, where there are 32
 
-BATCH, FEATURES, SPACE = 0, 1, 2  # numbers of axes in the order of a specification
+# Numbers of axes in the order of a specification, of the window's two as well.
+BATCH, FEATURES, SPACE = 0, 1, 2
+OUTS, INS = 0, 1
 
 
 def wide(count: int) -> int:
@@ -150,9 +152,16 @@ class ImageEmitter(Emitter):
 
     def weight(self, group: Index, k: Index, window: Sequence[Index]) -> Index:
         """Where the window is, as far as its axes are given."""
-        index = group * (self.own * self.rhs_steps[0]) + k * self.rhs_steps[1]
+        index = group * (self.own * self.rhs_steps[OUTS]) + k * self.rhs_steps[INS]
         for w, step in zip(window, self.rhs_steps[SPACE:], strict=False):
             index = index + w * step
+        return index
+
+    def target(self, n: Index, feature: Index, at: Sequence[Index]) -> Index:
+        """Where an answer is, as far as its axes of space are given."""
+        index = n * self.out_steps[BATCH] + feature * self.out_steps[FEATURES]
+        for i, step in zip(at, self.out_steps[SPACE:], strict=False):
+            index = index + i * step
         return index
 
     # ---- sums

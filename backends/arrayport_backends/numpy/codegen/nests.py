@@ -190,9 +190,9 @@ class NestEmitter(Emitter):
     @property
     def lane(self) -> int | None:
         """The lane of which ranges can be computed apart; a nest of one element has none."""
-        lanes = range(len(self.nest.lanes))
         if self.width > 1:
             return 0
+        lanes = range(len(self.nest.lanes))
         return next((k for k in lanes if k not in self.nest.reduced), 0 if lanes else None)
 
     @property
@@ -222,12 +222,12 @@ class NestEmitter(Emitter):
         """The bytes of what a range of that lane leaves, if the sums run over it."""
         if self.lane not in self.nest.reduced:
             return 0
-        return STATES * STATE * self.width * len(self.groups(self.at(ZERO)))
+        return STATES * STATE * self.width * len(self.sums_left(ZERO))
 
-    def at(self, column: Index) -> dict[int, Index]:
-        """The lanes of sums that ranges leave."""
+    def sums_left(self, column: Index) -> list[tuple[Target, Indices]]:
+        """The reductions of which ranges leave sums, at a column if they leave several."""
         kept = {} if self.width == 1 else {len(self.nest.lanes) - 1: column}
-        return {**dict.fromkeys(self.nest.reduced, ZERO), **kept}
+        return self.groups({**dict.fromkeys(self.nest.reduced, ZERO), **kept})
 
     def left_at(self, left: Any, number: int, column: Index) -> Any:
         """Where a range leaves one sum."""
@@ -257,8 +257,8 @@ class NestEmitter(Emitter):
             arg.add_attribute("noalias")
         self.split, self.range = lane, args[pointers + partial :]
         if lane is not None:
-            whole = len(self.ranges[lane]) == 1
-            self.multiple = power_of_two(gcd(unit, self.nest.lanes[lane])) if whole else 1
+            undivided = len(self.ranges[lane]) == 1
+            self.multiple = power_of_two(gcd(unit, self.nest.lanes[lane])) if undivided else 1
             start, stop = self.range
             self.range = start, self.b.ir.add(start, self.whole(self.b.ir.sub(stop, start)))
         self.left = args[pointers] if partial else None
@@ -453,9 +453,9 @@ class NestEmitter(Emitter):
             else:
                 s.leave(self.left_at(self.left, k, ZERO), ZERO)
 
-    def build_ranged(self, unit: int) -> Any:
-        """The function with a range of its lane, of so many at a time."""
-        return self.build(self.lane, unit)
+    def build_ranged(self) -> Any:
+        """The function with a range of its lane."""
+        return self.build(self.lane, self.unit)
 
     def build_joining(self, pieces: int) -> Any:
         """The function of the pointers to what is stored, and to what ranges left of the sums."""
@@ -463,7 +463,7 @@ class NestEmitter(Emitter):
         as_it_stands(self.function)
         *outs, left = self.function.args
         self.outputs = dict(zip(self.nest.stored, outs, strict=True))
-        sums = [Sum(self, t, self.width) for t, _ in self.groups(self.at(ZERO))]
+        sums = [Sum(self, t, self.width) for t, _ in self.sums_left(ZERO)]
         with self.loop(0, self.width) as column:
             for s in sums:
                 s.begin(column)
@@ -472,7 +472,7 @@ class NestEmitter(Emitter):
             for k, s in enumerate(sums):
                 s.join(self.left_at(start, k, column), column)
         with self.loop(0, self.width) as column:
-            for s, (t, own) in zip(sums, self.groups(self.at(column)), strict=True):
+            for s, (t, own) in zip(sums, self.sums_left(column), strict=True):
                 self.write(t, own, s.result(column))
         self.end()
         return self.function

@@ -82,10 +82,10 @@ class Rows:
         """The bytes of scratch that a range needs."""
         return self.scratch
 
-    def build_ranged(self, _unit: int) -> Any:
+    def build_ranged(self) -> Any:
         """The function of pointers to what is read, stored, and scratch, and of a range of rows."""
         word, pointer = ir.IntType(WORD), ir.PointerType()
-        functions = [m.build_ranged(self.unit) for m in self.group]
+        functions = [m.build(m.lane, self.unit) for m in self.group]
         count = len(self.reads) + len(self.stores) + (self.scratch > 0)
         kind = ir.FunctionType(ir.VoidType(), [pointer] * count + [word] * 2)
         function = internal(self.module, "rows", kind)
@@ -126,7 +126,7 @@ class Rows:
 
     def build(self) -> Any:
         """The same of all rows, without a range."""
-        ranged, word = self.build_ranged(self.unit), ir.IntType(WORD)
+        ranged, word = self.build_ranged(), ir.IntType(WORD)
         kind = ir.FunctionType(ir.VoidType(), [a.type for a in ranged.args[:-2]])
         function = internal(self.module, "all", kind)
         b = ir.IRBuilder(function.append_basic_block("entry"))

@@ -41,7 +41,7 @@ def shared(maker: NestEmitter | Rows, size: int) -> tuple[Any, int]:
     """The function of the pointers to what is read, stored, and scratch; and that one's bytes."""
     word, pointer = ir.IntType(WORD), ir.PointerType()
     count, each = -(-maker.extent // size), maker.each
-    ranged = maker.build_ranged(maker.unit)
+    ranged = maker.build_ranged()
     arguments = len(maker.reads) + len(maker.stores) + (each > 0)
     kind = ir.FunctionType(ir.VoidType(), [pointer, word])
     function = internal(maker.module, "piece", kind)

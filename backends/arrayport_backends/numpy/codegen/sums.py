@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arrayport.core import dtypes
 from arrayport.passes.indices import Index
-from arrayport_backends.ndarray.scalars import Scalar
+from arrayport_backends.ndarray.scalars import DType, Scalar
 from arrayport_backends.numpy.codegen.emitters import Emitter, room, shifted
 from arrayport_backends.numpy.codegen.values import COMBINE
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
@@ -54,17 +54,10 @@ class Sum:
     @property
     def neutral(self) -> Scalar:
         """What combining begins with."""
-        kind = dtypes.kind(self.dtype)
         value: Any = {"add": 0, "mul": 1, "or": 0, "xor": 0}.get(self.combine)
-        if value is None and kind == "f":
-            value = float("-inf") if self.combine == "max" else float("inf")
-        elif value is None and kind == "b":
-            value = self.combine != "max"
-        elif value is None:
-            limits = dtypes.iinfo(self.dtype)
-            all_bits = 0 if kind == "u" else -1
-            value = {"max": limits.min, "min": limits.max}.get(self.combine, all_bits)
-            value = limits.max if self.combine == "and" and kind == "u" else value
+        if value is None:
+            least, most, all_bits = extremes(self.dtype)
+            value = {"max": least, "min": most, "and": all_bits}[self.combine]
         return self.nest.b.constant(value, self.dtype)
 
     def begin(self, place: Index) -> None:
@@ -137,6 +130,17 @@ class Sum:
             pairs = zip(total.code, lost.code, strict=True)
             return b.complex(*[corrected(b, t, e) for t, e in pairs])
         return corrected(b, total, lost)
+
+
+def extremes(dtype: DType) -> tuple[Any, Any, Any]:
+    """The least and the greatest value of a dtype, and the one whose bits are all set."""
+    kind = dtypes.kind(dtype)
+    if kind == "f":
+        return float("-inf"), float("inf"), None
+    if kind == "b":
+        return False, True, True
+    limits = dtypes.iinfo(dtype)
+    return limits.min, limits.max, -1 if kind == "i" else limits.max
 
 
 def corrected(b: LLVMBuilder, total: Scalar, lost: Scalar) -> Scalar:
