@@ -20,6 +20,7 @@ from arrayport.core.array import Array, Aval, PlacedArray, Tracer, aval_of
 from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
 from arrayport.core.config import TRACED, config, jit_disabled, traced_options, x64
 from arrayport.core.errors import user_line
+from arrayport.core.following import through
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
@@ -111,6 +112,7 @@ jit_p: Holder = Holder(
     lambda size, xs, dims, /, program: batch_held(jit_p, size, xs, dims, program),
     jvp=lambda ts, xs, params: jvp_held(jit_p, ts, xs, params["program"]),
     linearize=jit_linearize,
+    divide=through,
     runs="program",
 )
 

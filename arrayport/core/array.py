@@ -158,7 +158,14 @@ class Array(Methods):
     def addressable_shards(self) -> list[Shard]:
         """Its parts, device by device."""
         raw = self.concrete()
-        return home(raw).shards(raw) or self.sharding.shards(self)
+        return home(raw).shards(raw) or [
+            Shard(device, index, replica, self._part(index, device))
+            for device, index, replica in self.sharding.parts(self.shape)
+        ]
+
+    def _part(self, index: tuple[slice, ...], device: backends.Device) -> Array:
+        part = self.raw[index] if index else self.raw
+        return PlacedArray(part, self.weak, SingleDeviceSharding(device))
 
     @property
     def global_shards(self) -> list[Shard]:
@@ -184,10 +191,6 @@ class Array(Methods):
     def is_fully_replicated(self) -> bool:
         """Whether every one of its devices holds all of it."""
         return self.sharding.is_fully_replicated
-
-    def on_device(self, raw: Any, placement: Sharding) -> Array:
-        """Another raw value of the same kind, placed."""
-        return PlacedArray(raw, self.weak, placement)
 
     def addressable_data(self, index: int) -> Array:
         """The part of it on one of its devices, by number."""
@@ -398,7 +401,7 @@ class Array(Methods):
         return self.__array__().tobytes(order)
 
 
-class _Ground:
+class _Untraced:
     level = 0
 
 
@@ -408,7 +411,7 @@ class PlacedArray(Array):
     It is a class of its own so that quick ways, which ask for an Array, need not look for that.
     """
 
-    owner = _Ground()  # no trace
+    owner = _Untraced()  # whatever is no plain Array is asked for its trace
 
     placement: Sharding
 

@@ -1,8 +1,9 @@
 """How what an operation gives is divided over devices, by how its operands are.
 
-An answer of the shape of an operand is divided as that. Transposing, broadcasting, indexing by
-slices, dropping axes of one element, reducing and multiplying matrices keep the parts of the axes
-that they keep whole. Anything else is whole on every device of the mesh.
+Each primitive states it as its rule `divide`. Transposing, broadcasting, indexing by slices,
+dropping axes of one element, reducing and multiplying matrices keep the parts of the axes that they
+keep whole. Of all others an answer of the shape of an operand is divided as that, and anything else
+is whole on every device of the mesh.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from arrayport.core.array import Array, PlacedArray
 from arrayport.core.shardings import NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 Entries = tuple[tuple[Any, ...], ...]  # for each axis of an array the mesh's axes that divide it
-Shape = tuple[int, ...]
 
 
 def follow(prim: Any, args: Sequence[Array], params: dict[str, Any], out: Any) -> Any:
@@ -46,7 +46,7 @@ def _divided(
             entries.append(None)
         else:
             entries.append(tuple([own.spec.axes(i) for i in range(len(a.shape))]))
-    found = _through(prim.name, args, entries, params, outs)
+    found = entries_of(prim, args, entries, params, outs)
     sizes = first.mesh.shape
     return [
         None if e is None else NamedSharding(first.mesh, _spec(e, o.shape, sizes))
@@ -54,7 +54,7 @@ def _divided(
     ]
 
 
-def _spec(entries: Entries, shape: Shape, sizes: Any) -> PartitionSpec:
+def _spec(entries: Entries, shape: tuple[int, ...], sizes: Any) -> PartitionSpec:
     """A spec: of each mesh axis the first use, where it divides, and no more than is said."""
     used: set[Any] = set()
     kept: list[Any] = []
@@ -68,74 +68,45 @@ def _spec(entries: Entries, shape: Shape, sizes: Any) -> PartitionSpec:
     return PartitionSpec(*kept)
 
 
-def _through(
-    name: str,
-    ins: Sequence[Any],
+def entries_of(
+    prim: Any,
+    xs: Sequence[Any],
     entries: Sequence[Entries | None],
     params: dict[str, Any],
     outs: Sequence[Any],
-) -> list[Entries | None]:
+) -> Sequence[Entries | None]:
     """The entries of an operation's answers; None for what comes of no placed operand."""
     if all(e is None for e in entries):
         return [None] * len(outs)
-    if name == "jit":
-        return _through_program(params["program"], entries)
-    return [_of_one(name, ins, entries, params, out.shape) for out in outs]
+    return prim.divide(entries, xs, outs, **params)  # type: ignore[no-any-return]
 
 
-def _through_program(program: Any, entries: Sequence[Entries | None]) -> list[Entries | None]:
+# ---- rules, those that no family of operations has to itself
+
+
+def alike(
+    entries: Sequence[Entries | None], xs: Sequence[Any], outs: Sequence[Any], /, **_params: Any
+) -> list[Entries]:
+    """Divide answers as the operands of their shape, where these agree; else they are whole."""
+    return [_as_operands(entries, xs, out.shape) for out in outs]
+
+
+def _as_operands(
+    entries: Sequence[Entries | None], xs: Sequence[Any], shape: tuple[int, ...]
+) -> Entries:
+    found = [e for x, e in zip(xs, entries, strict=True) if e is not None and x.shape == shape]
+    each = [{e for e in along if e} for along in zip(*found, strict=True)]
+    if not found or any(len(ways) > 1 for ways in each):
+        return ((),) * len(shape)
+    return tuple([ways.pop() if ways else () for ways in each])
+
+
+def through(
+    entries: Sequence[Entries | None], _xs: Sequence[Any], _outs: Sequence[Any], program: Any
+) -> list[Entries | None]:
+    """Divide a Program's answers by its equations."""
     known: dict[Any, Entries | None] = dict(zip(program.ins, entries, strict=True))
     for prim, ins, params, outs in program.eqns:
         given = [known.get(a) for a in ins]
-        known.update(zip(outs, _through(prim.name, ins, given, params, outs), strict=True))
+        known.update(zip(outs, entries_of(prim, ins, given, params, outs), strict=True))
     return [known.get(a) for a in program.outs]
-
-
-def _sliced(key: Sequence[Any], own: Entries, extents: Shape) -> Entries:
-    """The entries of the axes that are kept whole, of new ones and those cut none."""
-    found: list[tuple[Any, ...]] = []
-    axes = iter(zip(own, extents, strict=True))
-    for k in key:
-        entry, extent = ((), 0) if k is None else next(axes)
-        if k is None or isinstance(k, tuple):
-            found.append(entry if k == (0, extent, 1) else ())
-    return tuple(found)
-
-
-def _of_one(
-    name: str,
-    ins: Sequence[Any],
-    entries: Sequence[Entries | None],
-    params: dict[str, Any],
-    shape: Shape,
-) -> Entries:
-    whole: Entries = ((),) * len(shape)
-    own, extents = entries[0], ins[0].shape
-    if name == "dot_general":
-        (cx, cy), (bx, by) = params["contract"], params["batch"]
-        left, right = (
-            ((),) * len(x.shape) if e is None else e for x, e in zip(ins, entries, strict=True)
-        )
-        rows = [e for i, e in enumerate(left) if i not in (*cx, *bx)]
-        columns = [e for i, e in enumerate(right) if i not in (*cy, *by)]
-        return (*[left[i] for i in bx], *rows, *columns)
-    if name == "transpose" and own is not None:
-        return tuple([own[i] for i in params["perm"]])
-    if name.startswith("reduce_") and "axes" in params and own is not None:
-        return tuple([e for i, e in enumerate(own) if i not in params["axes"]])
-    if name == "broadcast_in_dim" and own is not None:
-        at = dict(zip(params["dims"], own, strict=True))
-        return tuple([at.get(i, ()) for i in range(len(shape))])
-    if name == "slice" and own is not None:
-        return _sliced(params["key"], own, extents)
-    if name == "reshape" and own is not None and shape != extents:
-        long = [(n, e) for n, e in zip(extents, own, strict=True) if n != 1]
-        if [n for n, _ in long] != [n for n in shape if n != 1]:
-            return whole
-        rest = iter(long)
-        return tuple([() if n == 1 else next(rest)[1] for n in shape])
-    alike = [e for x, e in zip(ins, entries, strict=True) if e and x.shape == shape]
-    each = [{e for e in along if e} for along in zip(*alike, strict=True)]
-    if not alike or any(len(found) > 1 for found in each):
-        return whole  # for nothing is alike, or two divide an axis in two ways
-    return tuple([found.pop() if found else () for found in each])

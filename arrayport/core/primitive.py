@@ -12,6 +12,7 @@ import numpy as np
 
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import NotDifferentiableError
+from arrayport.core.following import alike
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, axis_trace, current_stage, named_axes
 
@@ -48,6 +49,9 @@ class Primitive:
         dtype and weakness.
     batch
         `(size, xs, dims, /, **params) -> (out, dim)`, lists if `many`; dim None: not batched.
+    divide
+        `(entries, xs, outs, /, **params) -> entries`: along which axes of a mesh the outputs are
+        divided where some operands are, the others' entries being None (`core/following.py`).
     keeps_weak
         Whether the output is weak when all operands are; else only a parameter `weak` says so.
     takes
@@ -58,6 +62,7 @@ class Primitive:
     __slots__ = (
         "abstract",
         "batch",
+        "divide",
         "jvp",
         "keeps_weak",
         "linear",
@@ -84,6 +89,7 @@ class Primitive:
         jvp: Rule | None = None,
         not_differentiable: str = "",
         many: bool = False,
+        divide: Rule = alike,
         keeps_weak: bool = True,
         takes: str = "biufckV",
     ) -> None:
@@ -95,6 +101,7 @@ class Primitive:
         self.jvp = jvp
         self.not_differentiable = not_differentiable
         self.many = many
+        self.divide = divide
         self.keeps_weak = keeps_weak
         self.takes = takes
         self.linear = isinstance(transposes, tuple) and len(transposes) == 1 and jvp is None
@@ -240,10 +247,11 @@ class Holder(Primitive):
         *,
         jvp: Rule,
         linearize: Rule,
+        divide: Rule = alike,
         stage: Rule | None = None,
         runs: str = "",
     ) -> None:
-        super().__init__(name, abstract, batch, jvp=jvp, many=True, keeps_weak=False)
+        super().__init__(name, abstract, batch, jvp=jvp, many=True, divide=divide, keeps_weak=False)
         self.linearize = linearize
         self.runs = runs
         self.stage = stage

@@ -166,15 +166,14 @@ class Sharding:
             self.devices_indices_map(shape) == other.devices_indices_map(shape)
         )
 
-    def shards(self, x: Array) -> list[Shard]:
-        """The parts of an array."""
+    def parts(self, shape: Sequence[int]) -> list[tuple[Device, Index, int]]:
+        """The device and the place of each part, and its number among those of the same place."""
         seen: dict[Any, int] = {}
         found = []
-        for device, index in self.devices_indices_map(x.shape).items():
+        for device, index in self.devices_indices_map(shape).items():
             key = tuple([(s.start, s.stop) for s in index])
-            replica = seen[key] = seen.get(key, -1) + 1
-            part = x.on_device(x.raw[index] if index else x.raw, SingleDeviceSharding(device))
-            found.append(Shard(device, index, replica, part))
+            seen[key] = seen.get(key, -1) + 1
+            found.append((device, index, seen[key]))
         return found
 
 

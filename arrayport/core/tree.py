@@ -518,6 +518,11 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     return tree_unflatten(tree_structure(full_tree), values)
 
 
+def is_none(x: Any) -> bool:
+    """Whether a subtree is None, for `is_leaf`."""
+    return x is None
+
+
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     """Return whether all of some objects are leaves. Source: ``jax.tree_util.all_leaves``."""
     return all(tree_structure(x, is_leaf).structure is _LEAF for x in iterable)

@@ -26,9 +26,9 @@ from arrayport.ops.elementwise import equal, less_equal, select
 from arrayport.ops.placement import device_put, no_sharding, on_device, resolve
 from arrayport.ops.promotion import (
     SCALARS,
+    brought,
     from_host,
     lift,
-    placed,
     promote_dtypes,
     scalar,
 )
@@ -134,7 +134,7 @@ def array(
 
 def _from_values(a: Any, dtype: DType | None, home: backends.Backend | None) -> Array:
     if type(a) in SCALARS:
-        return placed(scalar(a, dtype if type(a) is int else None), home or backends.ambient())
+        return brought(scalar(a, dtype if type(a) is int else None), home or backends.ambient())
     if isinstance(a, list | tuple | range):
         return _from_sequence(a, dtype, home)
     if hasattr(a, "__jax_array__"):

@@ -12,6 +12,7 @@ from numpy import ndarray
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import user_line
+from arrayport.core.following import Entries
 from arrayport.core.primitive import Binary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
@@ -132,7 +133,27 @@ def _batch(
     return dot_general_p.bind(x, y, contract=(cx, cy), batch=(bx, by), **params), out
 
 
-dot_general_p = Binary("dot_general", _abstract, _batch, transposes=(_pull_x, _pull_y))
+def _divide(
+    entries: Sequence[Entries | None],
+    xs: Sequence[Any],
+    _outs: Any,
+    contract: Pair,
+    batch: Pair,
+    **_: Any,
+) -> list[Entries]:
+    """The axes that are not summed are divided as they were."""
+    left, right = (
+        ((),) * len(x.shape) if e is None else e for x, e in zip(xs, entries, strict=True)
+    )
+    (cx, cy), (bx, by) = contract, batch
+    rows = [left[i] for i in free_axes(len(left), cx, bx)]
+    columns = [right[i] for i in free_axes(len(right), cy, by)]
+    return [(*[left[i] for i in bx], *rows, *columns)]
+
+
+dot_general_p = Binary(
+    "dot_general", _abstract, _batch, transposes=(_pull_x, _pull_y), divide=_divide
+)
 
 # ---------------------------------------------------------------------------------------- functions
 

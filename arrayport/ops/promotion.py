@@ -110,11 +110,11 @@ def settle(xs: Sequence[Array]) -> list[Array]:
     # Beside a strong array of its dtype a number may as well be strong, and then it has a home.
     firm = {x.dtype for x in xs if not x.weak}
     return [
-        placed(Array(x.raw, x.weak and x.dtype not in firm), home) if neutral(x) else x for x in xs
+        brought(Array(x.raw, x.weak and x.dtype not in firm), home) if neutral(x) else x for x in xs
     ]
 
 
-def placed(x: Array, home: backends.Backend) -> Array:
+def brought(x: Array, home: backends.Backend) -> Array:
     """Bring a number on the host to a backend, of which JAX notes weakness on the value itself."""
     if not x.weak:
         return Array(home.asarray(x.raw))

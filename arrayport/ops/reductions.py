@@ -34,6 +34,7 @@ from arrayport.ops.structure import (
     Shape,
     constant,
     convert,
+    divide_reduced,
     reduce_sum,
     reshape,
     spread,
@@ -122,6 +123,7 @@ def reduction(name: str, **derivative: Any) -> Unary:
         name,
         lambda x, axes: Aval(_without(x.shape, axes), x.dtype, x.weak),
         batch,
+        divide=divide_reduced,
         **derivative,
     )
     return prim

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.lib.array_utils import normalize_axis_index
 
 from arrayport.core.array import Array, Aval
+from arrayport.core.following import Entries
 from arrayport.core.primitive import Binary, Primitive, Unary
 from arrayport.core.sparse import Sparse
 from arrayport.ops.promotion import lift
@@ -140,6 +141,17 @@ def _slice_transpose(g: Array, x: Aval, key: Key) -> Sparse:
     return Sparse(slice_add_p, Aval(x.shape, x.dtype), (g,), {"key": key})
 
 
+def _slice_divide(entries: Any, xs: Any, _outs: Any, key: Key) -> list[Entries]:
+    """Axes that are kept whole are divided as they were; new ones and those cut are not."""
+    found: list[tuple[Any, ...]] = []
+    axes = iter(zip(entries[0], xs[0].shape, strict=True))
+    for k in key:
+        entry, extent = ((), 0) if k is None else next(axes)
+        if k is None or isinstance(k, tuple):
+            found.append(entry if k == (0, extent, 1) else ())
+    return [tuple(found)]
+
+
 slice_p: Unary = Unary(
     "slice",
     lambda x, key: Aval(sliced_shape(x.shape, key), x.dtype, x.weak),
@@ -148,6 +160,7 @@ slice_p: Unary = Unary(
         0,
     ),
     transposes=(_slice_transpose,),
+    divide=_slice_divide,
 )
 
 

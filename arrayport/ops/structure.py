@@ -12,6 +12,7 @@ from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import user_line
+from arrayport.core.following import Entries
 from arrayport.core.primitive import Primitive, Unary
 from arrayport.core.trace import EVAL, backend_of, current_stage, neutral
 
@@ -127,8 +128,19 @@ def _broadcast_batch(
     return broadcast_in_dim(x, (size, *shape), (0, *[d + 1 for d in dims])), 0
 
 
+def _broadcast_divide(
+    entries: Any, _xs: Any, _outs: Any, shape: Shape, dims: Shape
+) -> list[Entries]:
+    own = dict(zip(dims, entries[0], strict=True))
+    return [tuple([own.get(i, ()) for i in range(len(shape))])]
+
+
 broadcast_in_dim_p = Unary(
-    "broadcast_in_dim", _broadcast_abstract, _broadcast_batch, transposes=(_broadcast_transpose,)
+    "broadcast_in_dim",
+    _broadcast_abstract,
+    _broadcast_batch,
+    transposes=(_broadcast_transpose,),
+    divide=_broadcast_divide,
 )
 
 
@@ -148,11 +160,24 @@ def reshape(x: Array, shape: Sequence[int]) -> Array:
     return reshape_p.apply(x, {"shape": shape})
 
 
+def _reshape_divide(entries: Any, xs: Any, _outs: Any, shape: Shape) -> list[Entries]:
+    """Axes of one element come and go; where others change, all is whole."""
+    own, extents = entries[0], xs[0].shape
+    if shape == extents:
+        return [own]
+    long = [(n, e) for n, e in zip(extents, own, strict=True) if n != 1]
+    if [n for n, _ in long] != [n for n in shape if n != 1]:
+        return [((),) * len(shape)]
+    rest = iter(long)
+    return [tuple([() if n == 1 else next(rest)[1] for n in shape])]
+
+
 reshape_p = Unary(
     "reshape",
     lambda x, shape: Aval(shape, x.dtype, x.weak),
     lambda n, xs, dims, /, shape: (reshape(move_axis(xs[0], dims[0], 0), (n, *shape)), 0),
     transposes=(lambda g, x, shape: reshape(g, x.shape),),  # noqa: ARG005 - a rule takes all parameters
+    divide=_reshape_divide,
 )
 
 
@@ -171,6 +196,7 @@ transpose_p = Unary(
     lambda x, perm: Aval(tuple(x.shape[i] for i in perm), x.dtype, x.weak),
     _transpose_batch,
     transposes=(lambda g, _x, perm: transpose(g, [perm.index(i) for i in range(len(perm))]),),
+    divide=lambda entries, _xs, _outs, perm: [tuple([entries[0][i] for i in perm])],
 )
 
 
@@ -216,6 +242,11 @@ def _sum_abstract(x: Any, axes: Shape) -> Aval:
     return Aval(tuple([n for i, n in enumerate(x.shape) if i not in axes]), x.dtype, x.weak)
 
 
+def divide_reduced(entries: Any, _xs: Any, _outs: Any, axes: Shape) -> list[Entries]:
+    """What is left of the axes is divided as it was."""
+    return [tuple([e for i, e in enumerate(entries[0]) if i not in axes])]
+
+
 reduce_sum_p = Unary(
     "reduce_sum",
     _sum_abstract,
@@ -224,6 +255,7 @@ reduce_sum_p = Unary(
         0,
     ),
     transposes=(lambda g, x, axes: spread(g, x.shape, axes),),
+    divide=divide_reduced,
 )
 
 

@@ -20,6 +20,7 @@ from arrayport.core.meshes import Mesh
 from arrayport.core.shardings import NamedSharding, PartitionSpec
 from arrayport.core.tree import (
     broadcast_prefix,
+    is_none,
     tree_flatten,
     tree_leaves,
     tree_map,
@@ -96,7 +97,7 @@ class Mapped:
         self._run = by_engine(self._own, "pmap", fun, axis_name=axis_name, **options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with self._among(args, kwargs):
+        with self._shared_out(args, kwargs):
             return self._run(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -107,7 +108,7 @@ class Mapped:
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Trace and lower for arguments, or for their types, as `jit(f).lower` does."""
-        with self._among(args, kwargs):
+        with self._shared_out(args, kwargs):
             _, engine = route(tree_leaves((args, kwargs)))
             if engine is not None:
                 native = engine.pmap(self.fun, axis_name=self.axis_name, **self.options)
@@ -122,7 +123,7 @@ class Mapped:
         return _placed(out, self.options["out_axes"], line, self.axis_name)
 
     @contextmanager
-    def _among(self, args: Any, kwargs: Any) -> Iterator[None]:
+    def _shared_out(self, args: Any, kwargs: Any) -> Iterator[None]:
         """Within it the devices are shared out for a call with these arguments."""
         if any(not -len(args) <= n < len(args) for n in self.static):
             raise ValueError(
@@ -150,7 +151,7 @@ def _whole(
     **_options: Any,
 ) -> Callable[..., Any]:
     """Make the function of whole arrays that is compiled."""
-    full = tree_map(lambda a: 0 if a is None else a, out_axes, is_leaf=_is_none)
+    full = tree_map(lambda a: 0 if a is None else a, out_axes, is_leaf=is_none)
 
     @wraps(fun)
     def whole(*args: Any, **kwargs: Any) -> Any:
@@ -166,10 +167,6 @@ def _whole(
         return tree_unflatten(tree, firsts)
 
     return whole
-
-
-def _is_none(x: Any) -> bool:
-    return x is None
 
 
 def _chosen(devices: Sequence[Device] | None, backend: str | None) -> list[Device]:

@@ -15,7 +15,7 @@ from arrayport.core.meshes import AbstractMesh, AxisType, Mesh, mesh_in_use, mes
 from arrayport.core.quiet import quiet
 from arrayport.core.shardings import NamedSharding, PartitionSpec, check_spec
 from arrayport.core.trace import backend_of, finish
-from arrayport.core.tree import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
+from arrayport.core.tree import broadcast_prefix, is_none, tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.indexing import take
 from arrayport.ops.placement import adopted, placed
 from arrayport.ops.promotion import lift
@@ -67,7 +67,7 @@ def shard_map(
     """
     mesh = adopted(mesh)
     if in_specs is not Infer:
-        in_specs = tree_map(_spec, in_specs, is_leaf=_is_none)
+        in_specs = tree_map(_spec, in_specs, is_leaf=is_none)
     options = {
         "out_specs": tree_map(adopted, out_specs),
         "in_specs": in_specs,
@@ -95,10 +95,6 @@ def shard_map(
     mapped.__name__ = getattr(f, "__name__", "shard_map")
     mapped.__doc__ = getattr(f, "__doc__", None)
     return mapped
-
-
-def _is_none(x: Any) -> bool:
-    return x is None
 
 
 def _spec(given: Any) -> Any:

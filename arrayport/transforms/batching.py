@@ -16,6 +16,7 @@ from arrayport.core.quiet import quiet
 from arrayport.core.trace import Trace, backend_of, finish, naming
 from arrayport.core.tree import (
     broadcast_prefix,
+    is_none,
     keystr,
     tree_flatten,
     tree_flatten_with_path,
@@ -238,7 +239,7 @@ def batched(
             finish(trace)
             return value
         outs, tree = tree_flatten(out)
-        axes = broadcast_prefix(out_axes, out, is_leaf=_is_none, name="out_axes") if outs else []
+        axes = broadcast_prefix(out_axes, out, is_leaf=is_none, name="out_axes") if outs else []
         values = [
             o
             if a is None and not isinstance(o, Array)  # it is no example's, and stays as it is
@@ -249,10 +250,6 @@ def batched(
         return tree_unflatten(tree, values)
 
     return own
-
-
-def _is_none(x: Any) -> bool:
-    return x is None
 
 
 def argument(args: Any, kwargs: Any, i: int) -> str:
@@ -270,7 +267,7 @@ def _mapped(
             "entry an argument"
         )
     leaves, tree = tree_flatten((args, kwargs))
-    axes = broadcast_prefix(in_axes, args, is_leaf=_is_none, name="in_axes")
+    axes = broadcast_prefix(in_axes, args, is_leaf=is_none, name="in_axes")
     axes += [0] * (len(leaves) - len(axes))
     values = [
         lift(x, None, "a mapped argument") if a is not None else x
