@@ -50,7 +50,6 @@ REASONS = {
     "numpy.polydiv": "numpy.polydiv of Arrays is ours, where JAX's arrays become NumPy's",
     "numpy.ufunc.reduceat": "it takes an array for an axis, which is an error here",
     "scipy.linalg.rsf2csf": "Schur vectors are unique but for a phase",
-    "sharding.Mesh": "what a jitted function gives is laid out as its own engine finds it",
     "tree_util.register_pytree_node": "the error's class is a TypeError of its own",
     "tree_util.flatten_one_level": "it imports from a private module of JAX's",
     "custom_derivatives.linear_call": "of numbers JAX gives TypedFloat, here they are Arrays",
