@@ -121,7 +121,7 @@ class GradTrace(Trace):
             node_y, y = y.node, y.value
         ans = prim.apply(x, y, params)
         rules = prim.partials
-        if not rules or x.shape != y.shape:
+        if not rules or rules[0] is None or x.shape != y.shape:
             return self.recorded(prim, ans, (x, y), (node_x, node_y), params)
         need_x, need_y = prim.needs
         need = (need_x if node_x is not None else 0) | (need_y if node_y is not None else 0)

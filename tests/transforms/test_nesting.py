@@ -91,6 +91,19 @@ def test_python_control_flow_in_an_eager_gradient(x, want, backend):
     assert want is None or math.isclose(expected, want)
 
 
+def test_what_has_no_derivative_is_no_tracer_in_an_eager_gradient(backend):
+    if backend == "jax":
+        pytest.skip("JAX's own tracers")
+    seen = []
+
+    def f(x, y):
+        seen.extend([x > y, x == y, anp.isnan(x), anp.sign(y), x.astype("int32")])
+        return ap.lax.cond(x > y, lambda x: 3 * x, lambda x: x * float(ap.lax.stop_gradient(x)), x)
+
+    assert [float(g) for g in ap.grad(f, (0, 1))(2.0, 5.0)] == [2.0, 0.0]
+    assert [type(s) for s in seen] == [ap.Array] * len(seen)
+
+
 # ---- higher order
 
 
