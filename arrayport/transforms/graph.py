@@ -210,6 +210,7 @@ Cotangent = Any  # Array | Sparse | None, or (number, Array) from a pick
 
 
 def pull_rules(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
+    """Each operand's own rule: a partial, or a transpose."""
     rules, kept, params, _ = saved
     return [
         None if p is None or rule is None else rule(g, *kept, **params)
@@ -387,7 +388,7 @@ def backward(
             if type(g) is Sum:
                 g = g.total()
             elif type(g) is dict:
-                g = [summed(g.pop(i, None)) for i in range(saved[-1])]
+                g = [summed(g.pop(i, None)) for i in range(saved[-1])]  # which counts the outputs
         cts = pull(parents, saved, g) if not line else _pulled(line, pull, parents, saved, g)
         saved = g = None  # nothing holds it now but its users' own references
         for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs

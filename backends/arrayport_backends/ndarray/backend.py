@@ -91,7 +91,7 @@ class ArrayBackend(Backend):
 
     def array(self, raw: Any) -> Any:
         """A kernel's answer as an array: NumPy gives scalars for rank 0."""
-        return raw if isinstance(raw, self.raw_types) else self.asarray(raw)
+        return self.operand(raw)
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
         return Executor(self, program, owned)

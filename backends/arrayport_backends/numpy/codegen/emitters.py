@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -103,6 +103,12 @@ def internal(module: Any, name: str, kind: Any) -> Any:
     function = ir.Function(module, kind, module.get_unique_name(name))
     function.linkage = "internal"
     return function
+
+
+def disjoint(pointers: Iterable[Any]) -> None:
+    """Let LLVM know that what these arguments point to does not overlap."""
+    for arg in pointers:
+        arg.add_attribute("noalias")
 
 
 def as_it_stands(function: Any) -> None:

@@ -11,9 +11,9 @@ from arrayport.core.program import Eqn
 from arrayport.ops.convolution import Convolution, dilated, ordered
 from arrayport.passes.indices import Index, strides
 from arrayport_backends.ndarray.scalars import Scalar
-from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, room, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted
 from arrayport_backends.numpy.codegen.segments import Part, Translation
-from arrayport_backends.numpy.codegen.values import WORD, Body, Code
+from arrayport_backends.numpy.codegen.values import WORD, bare
 from arrayport_backends.numpy.codegen.vectors import VectorBuilder, lanes
 from arrayport_backends.numpy.llvm import ir, vector_bytes
 
@@ -40,9 +40,8 @@ class ImageEmitter(Emitter):
     sums: list[list[Any]]
 
     def __init__(self, t: Translation, eqn: Eqn) -> None:
-        self.begin(t.module, "convolution", Body(Code((), {}, (), t.language), ()), 4)
-        for arg in self.function.args:
-            arg.add_attribute("noalias")
+        self.begin(t.module, "convolution", bare(t.language), 4)
+        disjoint(self.function.args)
         self.lhs, self.rhs, self.out, self.memory = self.function.args
         (lhs, rhs), (out,) = eqn.ins, eqn.outs
         self.eqn = eqn

@@ -15,9 +15,9 @@ from arrayport.passes.indices import ZERO, Axis, Index
 from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.ndarray.mathematics.complexes import divide
 from arrayport_backends.ndarray.scalars import PARTS, DType, Scalar
-from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, room, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation
-from arrayport_backends.numpy.codegen.values import WORD, Body, Code
+from arrayport_backends.numpy.codegen.values import WORD, bare
 from arrayport_backends.numpy.codegen.vectors import VectorBuilder, conjugate, counter, lanes
 from arrayport_backends.numpy.llvm import ir
 
@@ -44,12 +44,11 @@ class StackEmitter(Emitter):
     """
 
     def __init__(self, t: Translation, eqn: Eqn) -> None:
-        body = Body(Code((), {}, (), t.language), ())
-        self.begin(t.module, eqn.prim.name, body, len(eqn.ins) + len(eqn.outs) + 1)
-        for arg in self.function.args:
-            arg.add_attribute("noalias")
-        *pointers, self.memory = self.function.args
-        self.ins, self.outs = pointers[: len(eqn.ins)], pointers[len(eqn.ins) :]
+        pointers = len(eqn.ins) + len(eqn.outs) + 1
+        self.begin(t.module, eqn.prim.name, bare(t.language), pointers)
+        disjoint(self.function.args)
+        *stacks, self.memory = self.function.args
+        self.ins, self.outs = stacks[: len(eqn.ins)], stacks[len(eqn.ins) :]
         self.eqn = eqn
         self.dtype = eqn.outs[0].dtype
         self.number = prod(eqn.ins[0].shape[:-2])
@@ -218,7 +217,10 @@ def exchange(s: StackEmitter, k: Place, n: int, *spans: Span) -> Scalar:
 
 
 def eliminate(s: StackEmitter, k: Place, n: int, *spans: Span) -> None:
-    """Take multiples of row k from those below; under a pivot of 0 there are but zeros."""
+    """Take multiples of row k from those below, and leave the factors in column k.
+
+    Under a pivot of 0 there are but zeros.
+    """
     v, a = s.v, spans[0][0]
     for i in s.some(k + 1, n):
         pivot, below = a.get(k, k), a.get(i, k)

@@ -21,6 +21,7 @@ from arrayport_backends.numpy.codegen.emitters import (
     Emitter,
     End,
     as_it_stands,
+    disjoint,
     internal,
     shifted,
 )
@@ -253,8 +254,7 @@ class NestEmitter(Emitter):
         partial = lane in self.nest.reduced
         self.begin(self.module, "nest", self.body, pointers + partial, 0 if lane is None else 2)
         args = self.function.args
-        for arg in args[: pointers + partial]:
-            arg.add_attribute("noalias")
+        disjoint(args[: pointers + partial])
         self.split, self.range = lane, args[pointers + partial :]
         if lane is not None:
             undivided = len(self.ranges[lane]) == 1

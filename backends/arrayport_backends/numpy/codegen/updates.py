@@ -14,9 +14,9 @@ from arrayport.passes.indices import ZERO, flat
 from arrayport_backends.ndarray.language import KernelLanguage, combines
 from arrayport_backends.ndarray.scalars import HALVES
 from arrayport_backends.ndarray.writes import WRITES, Write, update_of
-from arrayport_backends.numpy.codegen.emitters import Emitter, nbytes
+from arrayport_backends.numpy.codegen.emitters import Emitter, disjoint, nbytes
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation, copy
-from arrayport_backends.numpy.codegen.values import COMBINE, WORD, Body, Code
+from arrayport_backends.numpy.codegen.values import COMBINE, WORD, bare
 from arrayport_backends.numpy.llvm import ir
 
 
@@ -27,11 +27,10 @@ class UpdateEmitter(Emitter):
     """
 
     def __init__(self, module: Any, name: str, eqn: Eqn, language: KernelLanguage) -> None:
-        body = Body(Code((), {}, (), language), ())
+        body = bare(language)
         self.begin(module, name, body, len(eqn.ins) + 1)
         base, *others, out = self.function.args
-        for arg in (*others, out):
-            arg.add_attribute("noalias")
+        disjoint((*others, out))
         body.buffers.update(zip(eqn.ins[1:], others, strict=True))
         b, word = self.b.ir, ir.IntType(WORD)
         apart = b.icmp_unsigned("!=", b.ptrtoint(base, word), b.ptrtoint(out, word))

@@ -100,6 +100,11 @@ class Body:
         return self.forms[place]
 
 
+def bare(language: KernelLanguage) -> Body:
+    """A body without equations, for functions that are written out by hand."""
+    return Body(Code((), {}, (), language), ())
+
+
 def part_of(form: Piecewise) -> Form | None:
     """The part that an index's bounds decide on, if they do."""
     low, high = form.index.bounds
@@ -218,11 +223,19 @@ class Survey:
 def depends(index: Index, axis: Axis) -> bool:
     """Whether an index may be another when a loop variable goes on."""
     return any(
-        term is axis
-        if isinstance(term, Axis)
-        else any(depends(i, axis) for i in (term.at if isinstance(term, Loaded) else (term.index,)))
-        for term, _ in index.terms
+        term is axis or any(depends(i, axis) for i in inside(term)) for term, _ in index.terms
     )
+
+
+def inside(term: Term) -> Sequence[Index]:
+    """The indices that a term is made of."""
+    match term:
+        case Axis():
+            return ()
+        case Loaded(_, at):
+            return at
+        case Quotient(index) | Remainder(index):
+            return (index,)
 
 
 def steps(index: Index, axis: Axis) -> int:
