@@ -116,6 +116,8 @@ from arrayport.transforms.inspection import ShapeDtypeStruct, eval_shape, make_j
 from arrayport.transforms.jacobians import hessian, jacfwd, jacrev
 from arrayport.transforms.reverse import grad, jvp, linearize, value_and_grad, vjp
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Array",
     "Device",

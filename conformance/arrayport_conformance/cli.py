@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import arrayport
 from arrayport.core.lazy import Lazy
 from arrayport_conformance import doctor, names, standard, verify, workflows
 from arrayport_conformance.reports import duration, print_table, progress
@@ -44,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="arrayport", description="Look at this installation, and compare backends."
     )
+    parser.add_argument("--version", action="version", version=f"arrayport {arrayport.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     looks = commands.add_parser("doctor", help="what is installed, what is missing, what it takes")

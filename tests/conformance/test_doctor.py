@@ -13,6 +13,7 @@ import pytest
 from arrayport_conformance import doctor
 from arrayport_conformance.cli import main
 
+import arrayport
 from arrayport.core import backend as backends
 from arrayport.core.array import Aval
 from arrayport.core.primitive import REGISTRY, Primitive
@@ -24,6 +25,13 @@ def test_installation(capsys: pytest.CaptureFixture[str]):
     assert metadata.version("arrayport") in out
     assert np.__version__ in out
     assert "numpy:cpu:0" in out
+
+
+def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"arrayport {metadata.version('arrayport')}\n"
+    assert arrayport.__version__ == metadata.version("arrayport")
 
 
 def test_what_is_missing_comes_with_the_line_that_installs_it():
