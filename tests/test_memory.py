@@ -62,6 +62,8 @@ def test_weak_types_are_explained():
     assert "float32[]*" in told
     assert told.splitlines()[-1].startswith("* of a weak type")
     assert strong.size == 7
+    like = type(ap.memory_report())((ap.memory_report().arrays[0],) * 3)
+    assert [line.split(", ")[-1] for line in str(like).splitlines()[1:2]] == ["3 times"]
     alone = [a for a in ap.memory_report().arrays if not a.type.endswith("*")]
     assert "*" not in str(type(ap.memory_report())(tuple(alone)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ class LiveArray:
 
 @dataclass(frozen=True)
 class MemoryReport:
-    """The live arrays, the largest first; printed, a table of them."""
+    """The live arrays, the largest first; printed, a table, where the like have one line."""
 
     arrays: tuple[LiveArray, ...]
 
@@ -51,7 +52,9 @@ class MemoryReport:
         head = f"{self.nbytes:,} bytes in {len(self.arrays)} arrays"
         weak = any(a.type.endswith("*") for a in self.arrays)
         legend = ["* of a weak type: it follows the dtype of what it meets"] if weak else []
-        return "\n".join([head, *map(str, self.arrays), *legend])
+        rows = Counter(map(str, self.arrays)).items()
+        lines = [row if count == 1 else f"{row}, {count} times" for row, count in rows]
+        return "\n".join([head, *lines, *legend])
 
 
 def memory_report(platform: str | None = None) -> MemoryReport:
