@@ -464,6 +464,9 @@ class Tracer(Array):
         return f"{type(self).__name__}<{aval_of(self)}>"
 
 
+# NumPy asks for a number where one is assigned to an element, for an array where a part is.
+FILLING = "what out[i] = x fills must be an Array, out = out.at[i].set(x)"
+
 ADVICE: dict[type[Exception], str] = {
     TracerBoolConversionError: (
         "use lax.cond, lax.while_loop or numpy.where, or make the argument static (static_argnums)"
@@ -473,7 +476,8 @@ ADVICE: dict[type[Exception], str] = {
         "index with the array itself"
     ),
     TracerArrayConversionError: (
-        "use the function of that name in arrayport.numpy or .random, or arrayport.pure_callback"
+        "use the function of that name in arrayport.numpy or .random, or arrayport.pure_callback; "
+        f"{FILLING}"
     ),
 }
 
@@ -483,6 +487,8 @@ def no_value(x: Array, error: type[Exception], use: str) -> Exception:
     advice = ADVICE.get(
         error, "compute it outside the traced function, or make it a static argument"
     )
+    if use in ("a Python float", "a Python complex"):
+        advice = f"{advice}; {FILLING}"
     return error(
         f"a traced array of {aval_of(x)} was used as {use} at {user_line()}, but it has no "
         f"value yet: {advice}"
@@ -496,7 +502,7 @@ def _unwatched(x: Array, use: str) -> Any:
         raise ConcretizationTypeError(
             f"a traced array of {aval_of(x)} was used as {use} at {user_line()}, which would lose "
             "its derivative: use arrayport.numpy's functions rather than math's, or take the float "
-            "of lax.stop_gradient(x)"
+            f"of lax.stop_gradient(x); {FILLING}"
         )
     return raw
 
@@ -507,7 +513,10 @@ def home(raw: Any) -> backends.Backend:
     if found is None:
         if type(raw) is Deleted:
             raise raw.error()
-        raise TypeError(f"{type(raw).__module__}.{type(raw).__name__} is no backend's array")
+        raise TypeError(
+            f"{type(raw).__module__}.{type(raw).__name__} is no backend's array: "
+            "arrayport.numpy.asarray makes an Array"
+        )
     return found
 
 

@@ -160,9 +160,9 @@ def _pull_back(
     try:
         out, aux = _with_aux(fun(*args, **kwargs)) if has_aux else (fun(*args, **kwargs), None)
         if type(out) is not GradTracer or out.owner is not trace:
-            value = _scalar(
-                lift(out, None, "the value of a function to differentiate"), holomorphic
-            )
+            several = isinstance(out, tuple | list | dict)
+            whole = out if several else lift(out, None, "the value of a function to differentiate")
+            value = _scalar(whole, holomorphic)
             cts: Sequence[Array | None] = [None] * len(inputs)
         else:
             if out.shape or out.dtype.kind != "f" or holomorphic:  # else it is a real scalar
@@ -200,9 +200,11 @@ def _unwrap(trace: GradTrace, x: Any) -> Any:
 
 def _scalar(out: Any, holomorphic: bool) -> Any:
     if not isinstance(out, Array) or out.shape != ():
-        what = aval_of(out) if isinstance(out, Array) else type(out).__name__
+        array = isinstance(out, Array)
+        what = aval_of(out) if array else f"a {type(out).__name__}"
+        cure = "sum it" if array else "return (value, the rest) with has_aux=True"
         raise TypeError(
-            f"grad needs a function with a scalar value, this one gave {what}: sum it, or use "
+            f"grad needs a function with a scalar value, this one gave {what}: {cure}, or use "
             "jacrev, vjp"
         )
     if kind(out.dtype) != ("c" if holomorphic else "f"):

@@ -52,6 +52,18 @@ def test_dtypes_that_are_none(x):
         anp.sin([1.0, 2.0])
 
 
+def test_a_value_to_differentiate_that_is_several(x):  # the second words are JAX's own
+    with pytest.raises(TypeError, match=r"a tuple: .*has_aux=True|scalar-output"):
+        ap.value_and_grad(lambda v: (v.sum(), v))(x)
+    with pytest.raises(TypeError, match=r"a dict: .*has_aux=True|scalar-output"):
+        ap.grad(lambda v: {"loss": v.sum()})(x)
+
+
+def test_an_array_made_of_a_list():
+    with pytest.raises(TypeError, match=r"list is no backend's array: .*arrayport\.numpy\.asarray"):
+        repr(ap.Array([1.0]))
+
+
 @pytest.mark.parametrize("traced", [False, True])
 def test_a_python_index_out_of_range(x, traced):
     f = ap.jit(lambda v: v[3]) if traced else lambda v: v[3]
@@ -88,6 +100,12 @@ def test_a_traced_value_as_index_array_or_number(x):
     assert FILE in str(caught.value)
     with pytest.raises(errors.TracerArrayConversionError, match=r"arrayport\.numpy|pure_callback"):
         ap.jit(np.asarray)(x)
+    out = np.zeros(3)
+    with pytest.raises(errors.TracerArrayConversionError, match=r"out = out\.at\[i\]\.set"):
+        ap.jit(lambda v: out.__setitem__(slice(2), v[:2]))(x)
+    with pytest.raises(ValueError, match="sequence") as numpys:
+        ap.jit(lambda v: out.__setitem__(0, v[0]))(x)
+    assert "out = out.at[i].set(x)" in str(numpys.value.__cause__)
     with pytest.raises(errors.ConcretizationTypeError, match="static"):
         ap.jit(lambda v: float(v[0]))(x)
     with pytest.raises(errors.NonConcreteBooleanIndexError, match="where"):
