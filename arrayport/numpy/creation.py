@@ -10,7 +10,7 @@ import numpy as np
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
-from arrayport.core.array import Array, Aval, Tracer
+from arrayport.core.array import Array, Aval, PlacedArray, Tracer
 from arrayport.core.trace import backend_of
 from arrayport.numpy.arguments import (
     DType,
@@ -96,8 +96,10 @@ def asarray(
         )
     wanted = None if dtype is None else dtypes.canonicalize(dtype)
     if isinstance(a, Array):
-        # What is deleted or donated later is then only one of the two.
-        x = Array(a.raw.copy(), a.weak) if copy and not isinstance(a, Tracer) else a
+        x = a
+        if copy and not isinstance(a, Tracer):  # what is deleted or donated is then one of the two
+            raw = a.raw.copy()
+            x = Array(raw, a.weak) if a.placement is None else PlacedArray(raw, a.weak, a.placement)
     else:
         own = None if isinstance(a, np.ndarray) else backends.by_type(type(a))
         if copy is False and (own is None or own.native is None):

@@ -249,9 +249,10 @@ def power(x: Any, y: Any) -> Array:
 
 # ---- exponentials
 
+exp: Function
 exp_p = elementwise("exp", lambda g, ans, _x: g * ans, dtype=floating)
 exp2_p = elementwise("exp2", lambda g, ans, _x: g * (ans * LN2), dtype=floating)
-expm1_p = elementwise("expm1", lambda g, ans, _x: g * (ans + 1), dtype=floating)
+expm1_p = elementwise("expm1", lambda g, _ans, x: g * exp(x), dtype=floating)
 log_p = elementwise("log", lambda g, _ans, x: g / x, dtype=floating)
 log1p_p = elementwise("log1p", lambda g, _ans, x: g / (x + 1), dtype=floating)
 logistic_p = elementwise("logistic", lambda g, ans, _x: g * (ans * (1 - ans)), dtype=floating)

@@ -202,3 +202,13 @@ def test_the_slope_of_sinc_keeps_its_digits(x: float) -> None:
     series = sum((-1) ** k * 2 * k * a ** (2 * k - 1) / factorial(2 * k + 1) for k in range(1, 12))
     found = float(ap.grad(anp.sinc)(anp.asarray(x, "float32")))
     assert found == pytest.approx(np.pi * series, rel=2e-6)
+
+
+@pytest.mark.parametrize("x", [1e-10, 1e-4, 0.01, 1e4])
+def test_slopes_of_powers_keep_their_digits(x: float) -> None:
+    """An exponential less 1 is near -1 where its slope is near 0."""
+    for rate in (1.0, 2.0, -1.0):
+        found = float(ap.grad(special.boxcox)(anp.asarray(x, "float32"), rate))
+        assert found == pytest.approx(x ** (rate - 1), rel=2e-5)
+    found = float(ap.grad(anp.expm1)(anp.asarray(np.log(x), "float32")))
+    assert found == pytest.approx(x, rel=2e-5)

@@ -282,6 +282,7 @@ FOLLOWING = {
     "a comparison": (lambda v: v > 3, P("x", "y")),
     "a choice": (lambda v: anp.where(v > 0, v, 0.0), P("x", "y")),
     "a cast": (lambda v: v.astype("int32"), P("x", "y")),
+    "a copy": (lambda v: v.copy(), P("x", "y")),
     "a sum": (lambda v: v.sum(), P()),
     "rows' sums": (lambda v: v.sum(1), P("x")),
     "columns' means": (lambda v: v.mean(0), P("y")),
