@@ -21,11 +21,12 @@ NUMBERS = (*REALS, "complex64")
 ANY = (*NUMBERS, "bool", "float16")
 
 # Domains: what an operand's numbers may be.
-REAL, POSITIVE, UNIT, FRACTION, ABOVE_ONE, APART, NONZERO = (
+REAL, POSITIVE, UNIT, FRACTION, BELOW_HALF, ABOVE_ONE, APART, NONZERO = (
     "real",
     "positive",
     "unit",
     "fraction",
+    "below half",
     "above one",
     "apart",
     "nonzero",
@@ -197,6 +198,8 @@ def _domain(x: Any, domain: str) -> Any:
         return np.tanh(x) * 0.9
     if domain == FRACTION:
         return np.tanh(x) * 0.45 + 0.5
+    if domain == BELOW_HALF:
+        return np.tanh(x) * 0.2 + 0.25
     if domain == ABOVE_ONE:
         return np.abs(x) + 1.125
     if domain == NONZERO:
