@@ -23,6 +23,7 @@ from arrayport.core.nodes import (
     register_pytree_with_keys_class,
     register_static,
 )
+from arrayport.core.registry import default_registry
 from arrayport.core.tree import (
     Partial,
     PyTreeDef,
@@ -55,6 +56,7 @@ __all__ = [
     "PyTreeDef",
     "SequenceKey",
     "all_leaves",
+    "default_registry",
     "flatten_one_level",
     "flatten_one_level_with_keys",
     "is_tree_node",

@@ -317,7 +317,6 @@ REASONS: dict[str, str] = {
     "sharding.auto_axes": _OF_TYPES,
     "sharding.explicit_axes": _OF_TYPES,
     "sharding.no_collectives": "it binds XLA's partitioner, which alone adds collectives",
-    "tree_util.default_registry": "the registry is functions here: register_pytree_node and others",
 }
 
 

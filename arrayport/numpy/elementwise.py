@@ -485,14 +485,9 @@ def sinc(x: Any, /) -> Array:
     Array([1.        , 0.63661975], dtype=float32)
     """
     x = inexact(arrayed(x, "x")) * pi
-    # The Taylor series is for the derivatives: away from it their terms do not cancel.
-    here, far = less(abs(x), 0.5), isinf(x)
-    near = square(select(here, x, constant(0, x)))
-    series: Any = 1.0
-    for k in (12, 10, 8, 6, 4, 2):
-        series = 1 - near / (k * (k + 1)) * series
-    away = select(here | far, constant(1, x), x)
-    return select(here, series, select(far, constant(0, x), sin(away) / away))
+    far = isinf(x)
+    finite = select(far, constant(1, x), x)
+    return select(far, constant(0, x), special.ratio(sin(finite), finite, special.sine_ratio, 0.5))
 
 
 def i0(x: Any) -> Array:

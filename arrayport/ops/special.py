@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import pi, sqrt
+from math import factorial, pi, sqrt
 from typing import Any
 
 from arrayport.core import dtypes
@@ -46,15 +46,37 @@ def _fixed(operand: str) -> Rule:
     return rule
 
 
-def _ratio(value: Array, x: Array, series: Sequence[float]) -> Array:
-    """`value` / x, where value is 0 at x = 0, and there a power series, for the derivatives."""
-    here = x == 0
-    away = select(here, constant(1, x), x)
-    near = select(here, x, constant(0, x))
+def ratio(value: Array, x: Array, near: Function, within: float) -> Array:
+    """`value` / x, where value is 0 at x = 0; nearer to it than `within` it is `near`(x).
+
+    It is for the derivatives, in which the terms of a quotient's cancel near 0.
+    """
+    here = less(abs(x), within)
+    away, close = select(here, constant(1, x), x), select(here, x, constant(0, x))
+    return select(here, near(close), value / away)
+
+
+def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:
     total: Any = 0.0
-    for coefficient in reversed(series):
-        total = total * near + coefficient
-    return select(here, total, value / away)
+    for coefficient in reversed(coefficients):
+        total = total * x + coefficient
+    return total
+
+
+def sine_ratio(x: Array) -> Array:
+    """sin(x) / x, to the last place within 1/2."""
+    return _polynomial(square(x), [(-1) ** k / factorial(2 * k + 1) for k in range(7)])
+
+
+def _log_ratio(x: Array) -> Array:
+    """log(1 + x) / x, to the last place within 1/16."""
+    return _polynomial(x, [(-1) ** k / (k + 1) for k in range(14)])
+
+
+def _bessel_ratio(x: Array) -> Array:
+    """I1(x) / x, to the last place within 1/2."""
+    orders = [0.5 / (4**k * factorial(k) * factorial(k + 1)) for k in range(7)]
+    return _polynomial(square(x), orders)
 
 
 # ---- error functions
@@ -229,7 +251,7 @@ expn_p: Binary = elementwise(
 )
 sine_integral_p = elementwise(
     "sine_integral",
-    lambda g, _ans, x: g * _ratio(sin(x), x, (1.0, 0.0, -1 / 6, 0.0, 1 / 120)),
+    lambda g, _ans, x: g * ratio(sin(x), x, sine_ratio, 0.5),
     dtype=fractional,
 )
 cosine_integral_p = elementwise(
@@ -243,7 +265,7 @@ fresnel_cosine_p = elementwise(
 )
 spence_p = elementwise(
     "spence",
-    lambda g, _ans, x: neg(g * _ratio(log(x), x - 1, (1.0, -1 / 2, 1 / 3, -1 / 4))),
+    lambda g, _ans, x: neg(g * ratio(log(x), x - 1, _log_ratio, 1 / 16)),
     dtype=fractional,
 )
 exp1, expi = (unary(p, floating=True) for p in (exp1_p, expi_p))
@@ -258,7 +280,7 @@ expn = binary(expn_p, floating=True)
 bessel_i0_p: Unary = elementwise("bessel_i0", lambda g, _ans, x: g * bessel_i1(x), dtype=fractional)
 bessel_i1_p: Unary = elementwise(
     "bessel_i1",
-    lambda g, ans, x: g * (bessel_i0(x) - _ratio(ans, x, (0.5, 0.0, 1 / 16))),
+    lambda g, ans, x: g * (bessel_i0(x) - ratio(ans, x, _bessel_ratio, 0.5)),
     dtype=fractional,
 )
 bessel_i0e_p: Unary = elementwise(
@@ -266,7 +288,14 @@ bessel_i0e_p: Unary = elementwise(
 )
 bessel_i1e_p: Unary = elementwise(
     "bessel_i1e",
-    lambda g, ans, x: g * (bessel_i0e(x) - sign(x) * ans - _ratio(ans, x, (0.5,))),
+    lambda g, ans, x: (
+        g
+        * (
+            bessel_i0e(x)
+            - sign(x) * ans
+            - ratio(ans, x, lambda u: _bessel_ratio(u) * exp(neg(abs(u))), 0.5)
+        )
+    ),
     dtype=fractional,
 )
 bessel_i0: Function

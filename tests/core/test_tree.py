@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arrayport.core import tree
+from arrayport.core.registry import default_registry
 
 try:
     from jax import tree_util as jax_tree_util
@@ -517,6 +518,27 @@ def test_static_objects_have_no_leaves_and_compare_by_value():
     assert tree.tree_structure(Setting(1)) == tree.tree_structure(Setting(1))
     assert tree.tree_structure(Setting(1)) != tree.tree_structure(Setting(2))
     assert tree.tree_map(lambda x: x, Setting(1)) == Setting(1)
+
+
+def test_the_registry_answers_as_its_functions_and_knows_leaves(jtu):
+    ours, theirs = default_registry, jtu.default_registry
+    for x in ({"b": 1, "a": (2,)}, [3, None], Point(1, 2), (), 5, "leaf"):
+        found, known = ours.flatten_one_level(x), theirs.flatten_one_level(x)
+        assert (found and found[0]) == (known and tuple(known[0]))
+        found, known = (r.flatten_one_level_with_keys(x) for r in (ours, theirs))
+        assert (found and [str(k) for k, _ in found[0]]) == (
+            known and [str(k) for k, _ in known[0]]
+        )
+        assert ours.flatten(x)[0] == theirs.flatten(x)[0]
+    assert ours.is_node(list)
+    assert not ours.is_node(int)
+
+    class Box:
+        def __init__(self, inside):
+            self.inside = inside
+
+    ours.register_node(Box, lambda box: ((box.inside,), None), lambda _, inside: Box(*inside))
+    assert tree.tree_map(lambda x: x + 1, Box(1)).inside == 2
 
 
 def test_partial_functions_are_trees_of_their_arguments(jtu):

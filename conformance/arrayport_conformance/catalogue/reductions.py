@@ -48,9 +48,9 @@ def lax_over(domain: str) -> tuple[Case, ...]:
 ZERO = np.float32(0)
 
 ROWS = (
-    # Terms cancel, and machine code adds them in another order than NumPy.
-    *rows("numpy.sum", over(APART), dtypes=ANY, ulps=32, of_largest=True),
-    *rows("numpy.mean", over(APART), dtypes=NUMBERS, ulps=32, of_largest=True),
+    # Terms cancel, and JAX adds them in another order: of 6 it is 16 ulps off where ours is exact.
+    *rows("numpy.sum", over(APART), dtypes=ANY, ulps=16, of_largest=True),
+    *rows("numpy.mean", over(APART), dtypes=NUMBERS, ulps=16, of_largest=True),
     Row("numpy.prod", over(APART), NUMBERS, ulps=16),
     *rows("numpy.max numpy.min numpy.amax numpy.amin", over(APART), dtypes=REALS),
     *rows("numpy.ptp", over(APART), dtypes=REALS),
