@@ -21,7 +21,7 @@ from arrayport.core.primitive import REGISTRY
 from arrayport_backends.cupy.backend import CupyBackend
 from arrayport_backends.cupy.simulated import backend as model
 
-backend = CupyBackend(model.lib, *model.raw_types, [Device("mine", "gpu")])
+backend = CupyBackend(model.lib, model.raw_type, [Device("mine", "gpu")])
 backend.name = "mine"
 del backend.kernels[REGISTRY["tanh"]]
 cumsum = backend.kernels[REGISTRY["cumsum"]]

@@ -52,6 +52,5 @@ backend = _OnDevice(
         DeviceKeys,
     ),
     cupy.ndarray,
-    DeviceKeys,
     [Device("cupy", "gpu", i) for i in range(_count())],
 )

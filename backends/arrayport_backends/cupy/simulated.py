@@ -19,6 +19,5 @@ class SimKeys(Keys):
 backend = CupyBackend(
     Lib(NAME, xp, special, scipy_linalg, xp.fft, xp.add.at, SimKeys),
     SimArray,
-    SimKeys,
     [Device(NAME, "gpu")],
 )

@@ -13,7 +13,7 @@ from arrayport.core.primitive import ERRORS, UNCOMMON, Primitive, out_avals
 from arrayport.core.program import Program, Var
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.executor import Executor
-from arrayport_backends.ndarray.kernels import Lib, Rows, widened
+from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows, widened
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import DType
 
@@ -63,7 +63,8 @@ class ArrayBackend(Backend):
 
     def widens(self, prim: Primitive, operands: Iterable[DType]) -> bool:
         """Whether a primitive's kernel is `widened` for dtypes of which some are uncommon."""
-        return not self.rows[prim].moves  # type: ignore[union-attr]
+        row = self.rows[prim]
+        return isinstance(row, Kernel) and not row.moves
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         kernel = self.kernel(prim)

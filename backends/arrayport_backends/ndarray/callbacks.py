@@ -7,7 +7,6 @@ from typing import Any
 
 from arrayport.control.checks import check_p, raise_now
 from arrayport.core.array import Array, Aval
-from arrayport.core.backend import get
 from arrayport.ops.callbacks import call_each, debug_callback_p, io_callback_p, pure_callback_p
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
@@ -21,9 +20,8 @@ def run(
     **_how: Any,
 ) -> list[Any]:
     """Call Python with Arrays; what it gives comes to this library."""
-    asarray = get(lib.name).array  # type: ignore[attr-defined]
-    made = call_each(callback, outs, loops, raws, lambda raw: Array(asarray(raw)))
-    return [asarray(host) for host in made]
+    made = call_each(callback, outs, loops, raws, lambda raw: Array(lib.asarray(raw)))
+    return [lib.asarray(host) for host in made]
 
 
 def check(_lib: Lib, *raws: Any, tree: Any, debug: bool) -> list[Any]:

@@ -110,10 +110,8 @@ def rsqrt(lib: Lib, x: Raw) -> Raw:
 
 
 def hypot(lib: Lib, x: Raw, y: Raw) -> Raw:
-    """Give the hypotenuse; NumPy's own takes seven times as long as its complex modulus."""
-    if lib.name == "numpy":
-        return np.absolute(make_complex(lib, x, y))
-    return lib.xp.hypot(x, y)
+    """Give the hypotenuse as a complex modulus; NumPy's own function takes seven times as long."""
+    return lib.xp.absolute(make_complex(lib, x, y))
 
 
 def expm1(lib: Lib, x: Raw) -> Raw:

@@ -33,6 +33,12 @@ class Lib:
     add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
     keys: Callable[[Any], Any]  # typed random keys of their bits, unsigned integers of 64
 
+    def asarray(self, raw: Any) -> Any:
+        """An array of this library, if need be a copy of one on the host."""
+        if dtypes.is_key(raw.dtype):
+            return self.keys(self.xp.asarray(raw.view(np.uint64)))
+        return self.xp.asarray(raw)
+
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Any:
         """A new array, of numbers or of typed keys."""
         if dtypes.is_key(dtype):

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from math import inf, prod
 from typing import Any
 
-import numpy as np
-
 from arrayport.core import dtypes
 from arrayport.ops.promotion import common_shape
 from arrayport.ops.random import (
@@ -276,12 +274,11 @@ def _polynomial(w: Any, centre: float, coefficients: Sequence[float]) -> Any:
 
 def random_wrap(lib: Lib, words: Any) -> Any:
     """See pairs of words as keys."""
-    # A copy, for words may start where a GPU can read no number of 64 bits.
-    whole = np.ascontiguousarray(words) if lib.name == "numpy" else lib.xp.array(words, order="C")
+    whole = lib.xp.ascontiguousarray(words)
     return lib.keys(whole.view(dtypes.uint64).reshape(words.shape[:-1]))
 
 
-def random_unwrap(lib: Lib, bits: Any, consumes: bool) -> Any:  # noqa: ARG001
+def random_unwrap(lib: Lib, bits: Any, consumes: bool) -> Any:  # noqa: ARG001 - JAX reads it
     """See the bits of keys as pairs of words."""
     return lib.xp.ascontiguousarray(bits).view(dtypes.uint32).reshape((*bits.shape, 2))
 

@@ -7,7 +7,6 @@ where those do, and the window where that is as long as a row: a derivative by t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import product
 from math import prod
 from typing import Any
@@ -44,20 +43,14 @@ class RowEmitter(ImageEmitter):
 
     def __init__(self, t: Translation, eqn: Eqn) -> None:
         super().__init__(t, eqn)
-        skip = self.conv.window_strides[-1]
-        moved = self.padded or skip > 1 or self.lhs_steps[-1] != 1
-        self.arrange(range(FEATURES, len(self.full)), skip, moved=moved)
+        self.arrange_rows(self.conv.window_strides[-1])
         most = [min(u, self.own) for u in BLOCK]
         self.block = min(most, key=lambda u: (-(-self.own // u) * u, -u))
         self.sums = self.registers(self.block, self.columns(self.places[-1]))
 
     def build(self) -> None:
-        with self.loop(0, self.sizes[BATCH]) as n, ExitStack() as loops:
-            self.move(n)
-            group = loops.enter_context(self.loop(0, self.conv.groups))
-            at = [loops.enter_context(self.loop(0, size)) for size in self.places[:-1]]
-            block = loops.enter_context(self.loop(0, -(-self.own // self.block)))
-            turn = loops.enter_context(self.loop(0, self.turns))
+        extents = (self.conv.groups, *self.places[:-1], -(-self.own // self.block), self.turns)
+        with self.examples() as n, self.loops(extents) as (group, *at, block, turn):
             feature = self.limited(block * self.block, self.own - self.block)
             starts = self.starts(turn, self.places[-1])
             self.clear(self.sums)
@@ -74,9 +67,7 @@ class RowEmitter(ImageEmitter):
     ) -> None:
         """Add up the products of a block."""
         row = self.times(feature, self.rhs_steps[OUTS])
-        with ExitStack() as loops:
-            k = loops.enter_context(self.loop(0, self.ins))
-            window = [loops.enter_context(self.loop(0, size)) for size in self.window[:-1]]
+        with self.loops((self.ins, *self.window[:-1])) as (k, *window):
             source = self.source(n, group, k, at, window)
             weight = self.weight(group, k, window)
             for last in self.last():
@@ -128,18 +119,9 @@ class FeatureEmitter(ImageEmitter):
     def build(self) -> None:
         if self.packed:
             self.pack()
-        whole = self.along == BATCH
-        if whole:
-            self.move(ZERO)
-        with ExitStack() as loops:
-            n = ZERO if whole else loops.enter_context(self.loop(0, self.sizes[BATCH]))
-            if not whole:
-                self.move(n)
-            group = loops.enter_context(self.loop(0, self.conv.groups))
-            turn = loops.enter_context(self.loop(0, self.turns))
-            outer = self.places if whole else self.places[:-1]
-            at = [loops.enter_context(self.loop(0, size)) for size in outer]
-            block = loops.enter_context(self.loop(0, -(-self.extent // self.block)))
+        outer = self.places if self.along == BATCH else self.places[:-1]
+        extents = (self.conv.groups, self.turns, *outer, -(-self.extent // self.block))
+        with self.examples() as n, self.loops(extents) as (group, turn, *at, block):
             first = self.limited(block * self.block, self.extent - self.block)
             starts = self.starts(turn, self.own)
             self.clear(self.sums)
@@ -153,10 +135,10 @@ class FeatureEmitter(ImageEmitter):
 
     def pack(self) -> None:
         """Bring the window to where its features follow one another."""
-        with ExitStack() as loops:
+        order = (*self.summed, OUTS)
+        with self.loops([self.extents[a] for a in order]) as indices:
             source, target = ZERO, Index(self.first)
-            for a in (*self.summed, OUTS):
-                i = loops.enter_context(self.loop(0, self.extents[a]))
+            for a, i in zip(order, indices, strict=True):
                 source = source + i * self.given[a]
                 target = target + i * self.rhs_steps[a]
             x = self.b.load(self.at(self.rhs, source), self.dtype)
@@ -166,8 +148,8 @@ class FeatureEmitter(ImageEmitter):
         self, n: Index, group: Index, at: Sequence[Index], first: Any, starts: Sequence[Any]
     ) -> None:
         """Add up the products of a block."""
-        with ExitStack() as loops:
-            found = {a: loops.enter_context(self.loop(0, self.extents[a])) for a in self.summed}
+        with self.loops([self.extents[a] for a in self.summed]) as indices:
+            found = dict(zip(self.summed, indices, strict=True))
             window = [found[a] for a in range(SPACE, len(self.extents))]
             source = self.source(n, group, found[INS], at, window)
             weight = self.weight(group, found[INS], window)
@@ -189,9 +171,7 @@ class WindowEmitter(ImageEmitter):
 
     def __init__(self, t: Translation, eqn: Eqn) -> None:
         super().__init__(t, eqn)
-        skip = self.conv.rhs_dilation[-1]
-        moved = self.padded or skip > 1 or self.lhs_steps[-1] != 1
-        self.arrange(range(FEATURES, len(self.full)), skip, moved=moved)
+        self.arrange_rows(self.conv.rhs_dilation[-1])
         self.outer = () if prod(self.places) <= wide(POINTS) else self.places[:-1]
         points = prod(self.places[len(self.outer) :])
         self.block = max(1, min(self.own, wide(SUMS) // points))
@@ -199,11 +179,8 @@ class WindowEmitter(ImageEmitter):
         self.sums = self.registers(points, self.block)
 
     def build(self) -> None:
-        with self.loop(0, self.sizes[BATCH]) as n, ExitStack() as loops:
-            self.move(n)
-            group = loops.enter_context(self.loop(0, self.conv.groups))
-            at = [loops.enter_context(self.loop(0, size)) for size in self.outer]
-            block = loops.enter_context(self.loop(0, -(-self.own // self.block)))
+        extents = (self.conv.groups, *self.outer, -(-self.own // self.block))
+        with self.examples() as n, self.loops(extents) as (group, *at, block):
             feature = self.limited(block * self.block, self.own - self.block)
             self.clear(self.sums)
             self.gather(n, group, at, feature)
@@ -222,9 +199,7 @@ class WindowEmitter(ImageEmitter):
     def gather(self, n: Index, group: Index, at: Sequence[Index], feature: Any) -> None:
         """Add up the products of a block."""
         row = self.times(feature, self.rhs_steps[OUTS])
-        with ExitStack() as loops:
-            k = loops.enter_context(self.loop(0, self.ins))
-            window = [loops.enter_context(self.loop(0, size)) for size in self.window[:-1]]
+        with self.loops((self.ins, *self.window[:-1])) as (k, *window):
             weight = self.weight(group, k, window)
             for start, known in self.pieces():
                 ys = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from math import prod
 from typing import Any
 
 from arrayport.core.program import Eqn
 from arrayport.ops.convolution import Convolution, dilated, ordered
-from arrayport.passes.indices import Index, strides
+from arrayport.passes.indices import ZERO, Index, strides
 from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted
 from arrayport_backends.numpy.codegen.segments import Part, Translation
@@ -73,6 +73,11 @@ class ImageEmitter(Emitter):
         self.steps = [own.get(a, 0) for a in range(len(self.full))] if moved else self.lhs_steps
         self.size = prod(extents) if moved else 0
 
+    def arrange_rows(self, skip: int) -> None:
+        """Read one example at a time; `skip` is along the rows."""
+        moved = self.padded or skip > 1 or self.lhs_steps[-1] != 1
+        self.arrange(range(FEATURES, len(self.full)), skip, moved=moved)
+
     def columns(self, extent: int) -> int:
         """Choose vectors for an axis, and how many of them are a block's."""
         self.v = VectorBuilder(self.b.ir, lanes(self.dtype, extent))
@@ -107,6 +112,25 @@ class ImageEmitter(Emitter):
     def build(self) -> None:
         """The sums of products."""
         raise NotImplementedError
+
+    # ---- loops
+
+    @contextmanager
+    def loops(self, extents: Iterable[int]) -> Iterator[list[Index]]:
+        """Loops inside one another."""
+        with ExitStack() as stack:
+            yield [stack.enter_context(self.loop(0, n)) for n in extents]
+
+    @contextmanager
+    def examples(self) -> Iterator[Index]:
+        """A loop over the examples, each brought to where it is read; 0 if all are, before it."""
+        if BATCH in self.order:
+            self.move(ZERO)
+            yield ZERO
+            return
+        with self.loop(0, self.sizes[BATCH]) as n:
+            self.move(n)
+            yield n
 
     # ---- places
 

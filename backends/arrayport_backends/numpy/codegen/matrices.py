@@ -273,31 +273,30 @@ def det(t: Translation, eqn: Eqn) -> Part:
 def slogdet(t: Translation, eqn: Eqn) -> Part:
     """Eliminate, multiply the pivots' signs and add their logarithms, those of all at once."""
     s = StackEmitter(t, eqn)
-    v, row, size = s.v, t.language.rows[log_p], s.dtype.itemsize
+    v, b, row = s.v, s.b, t.language.rows[log_p]
     assert isinstance(row, Kernel)
-    n, start = eqn.ins[0].shape[-1], s.used
-    s.used += n * s.number * size
+    n, sizes = eqn.ins[0].shape[-1], s.memory  # of the pivots: first those of every first row
+    s.used = n * s.number * s.dtype.itemsize
     with s.turns() as first:
         sign = s.matrix(1, 1)
         sign.put(0, 0, v.constant(1, s.dtype))
+        offset = b.ir.mul(first, ir.IntType(WORD)(s.dtype.itemsize))
         for k, x in factors(s, first):
             sign.put(0, 0, sign.get(0, 0) * v.select(x > 0, 1, v.select(x < 0, -1, x)))
-            place = shifted(s.b.ir, s.memory, s.values.code((ZERO + k) * (s.number * size) + start))
-            v.store(shifted(s.b.ir, place, s.b.ir.mul(first, ir.IntType(WORD)(size))), v.abs(x))
-        v.store(
-            shifted(s.b.ir, s.outs[0], s.b.ir.mul(first, ir.IntType(WORD)(size))), sign.get(0, 0)
-        )
+            pivots = s.values.at(sizes, (ZERO + k) * s.number, s.dtype)
+            v.store(shifted(b.ir, pivots, offset), v.abs(x))
+        v.store(shifted(b.ir, s.outs[0], offset), sign.get(0, 0))
     with s.loop(0, s.number) as i:
-        s.b.store(s.values.at(s.outs[1], i, s.dtype), s.b.constant(0, s.dtype))
+        b.store(s.values.at(s.outs[1], i, s.dtype), b.constant(0, s.dtype))
     with s.loop(0, n) as k, s.loop(0, s.number) as i:
-        place = shifted(s.b.ir, s.memory, s.values.code((k * s.number + i) * size + start))
-        (found,) = row.emit(s.b, [s.b.load(place, s.dtype)], [s.dtype])
+        size = b.load(s.values.at(sizes, k * s.number + i, s.dtype), s.dtype)
+        (found,) = row.emit(b, [size], [s.dtype])
         total = s.values.at(s.outs[1], i, s.dtype)
-        s.b.store(total, s.b.load(total, s.dtype) + found)
+        b.store(total, b.load(total, s.dtype) + found)
     with s.loop(0, s.number) as i:
         sign, log = (s.values.at(p, i, s.dtype) for p in s.outs)
-        found = s.b.load(log, s.dtype)
-        s.b.store(sign, s.b.select(s.b.isnan(found), nan, s.b.load(sign, s.dtype)))
+        found = b.load(log, s.dtype)
+        b.store(sign, b.select(b.isnan(found), nan, b.load(sign, s.dtype)))
     return s.part()
 
 

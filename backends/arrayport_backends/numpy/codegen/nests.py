@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise, product
 from math import gcd, prod
 from typing import Any
 
-from arrayport.core import dtypes
-from arrayport.core.program import Atom, Eqn, Var
-from arrayport.passes.forms import Folded, Place
-from arrayport.passes.fuse import Nest, axes_over, folded_lanes, lanes_of
-from arrayport.passes.indices import ZERO, Axis, Index, Indices, Shape, flat, of
-from arrayport_backends.ndarray.language import KernelLanguage
-from arrayport_backends.ndarray.scalars import HALVES, DType, Scalar
+from arrayport.core.program import Atom, Var
+from arrayport.passes.forms import Place
+from arrayport.passes.fuse import Nest, lanes_of
+from arrayport.passes.indices import ZERO, Axis, Index, Indices, flat, of
+from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.numpy.codegen.emitters import (
     LINE,
     Emitter,
@@ -26,6 +23,7 @@ from arrayport_backends.numpy.codegen.emitters import (
     shifted,
 )
 from arrayport_backends.numpy.codegen.sums import ROWS, RUN, STATE, STATES, Sum
+from arrayport_backends.numpy.codegen.targets import Target, target
 from arrayport_backends.numpy.codegen.values import (
     WORD,
     Body,
@@ -42,51 +40,6 @@ REPEATED = 4  # extent of lanes up to which the body is repeated rather than loo
 BODY = 128  # cost of the body up to which it is repeated
 
 Lanes = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Target:
-    """One stored value: what it iterates over and, if it is a reduction, how it combines."""
-
-    var: Var
-    space: Shape
-    fold: Folded | None  # one that runs over lanes
-
-    @property
-    def dtype(self) -> DType:
-        """What it is computed in."""
-        return dtypes.float32 if self.var.dtype in HALVES else self.var.dtype
-
-    def own(self, at: Indices) -> Indices:
-        """The element that an index into the space belongs to."""
-        if self.fold is None:
-            return at
-        return tuple(i for d, i in enumerate(at) if d not in self.fold.dims)
-
-    def spaces(self, lanes: Sequence[Index]) -> Iterator[Indices]:
-        """The elements of the space at an index of the lanes: the short axes are unrolled."""
-        looped = lanes_of(self.space)
-        short = [range(1) if d in looped else range(n) for d, n in enumerate(self.space)]
-        for at in product(*short):
-            found = [Index(i) for i in at]
-            for d, lane in zip(looped, lanes, strict=True):
-                found[d] = lane
-            yield tuple(found)
-
-    def groups(self, lanes: Sequence[Index]) -> dict[Indices, list[Indices]]:
-        """The same, by the element of the answer."""
-        found: dict[Indices, list[Indices]] = {}
-        for at in self.spaces(lanes):
-            found.setdefault(self.own(at), []).append(at)
-        return found
-
-
-def target(var: Var, eqn: Eqn, language: KernelLanguage) -> Target:
-    """How a nest stores a value."""
-    form = language.form(eqn, axes_over(var.shape))
-    if isinstance(form, Folded) and folded_lanes(form):
-        return Target(var, form.place.atom.shape, form)
-    return Target(var, var.shape, None)
 
 
 def power_of_two(n: int) -> int:

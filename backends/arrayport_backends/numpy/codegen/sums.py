@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.passes.indices import Index
 from arrayport_backends.ndarray.scalars import DType, Scalar
 from arrayport_backends.numpy.codegen.emitters import Emitter, room, shifted
+from arrayport_backends.numpy.codegen.targets import Target
 from arrayport_backends.numpy.codegen.values import COMBINE
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
-
-if TYPE_CHECKING:
-    from arrayport_backends.numpy.codegen.nests import Target
 
 RUN = 1024  # elements that are added up before the sum is settled
 ROWS = 64  # rows, when columns are added up

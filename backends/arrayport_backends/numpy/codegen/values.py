@@ -148,8 +148,8 @@ def loads(at: Indices) -> list[Place]:
         for term, _ in index.terms:
             if isinstance(term, Loaded):
                 found.append(Place(term.atom, term.at))
-            elif not isinstance(term, Axis):
-                found += loads((term.index,))
+            else:
+                found += loads(inside(term))
     return found
 
 
@@ -227,7 +227,7 @@ def depends(index: Index, axis: Axis) -> bool:
     )
 
 
-def inside(term: Term) -> Sequence[Index]:
+def inside(term: Term) -> Indices:
     """The indices that a term is made of."""
     match term:
         case Axis():
