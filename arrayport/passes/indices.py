@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from arrayport.core.program import Atom
@@ -150,6 +151,7 @@ def of(term: Term) -> Index:
     return Index(low) if low == high else Index(0, ((term, 1),))
 
 
+@lru_cache(maxsize=1024)
 def strides(shape: Shape) -> Shape:
     """Give the distance, in elements, between neighbours along each axis, rows being contiguous."""
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
@@ -157,10 +159,12 @@ def strides(shape: Shape) -> Shape:
 
 def flat(at: Sequence[Index], shape: Shape) -> Index:
     """Number the element at an index."""
-    total = ZERO
+    constant, times = 0, dict[Term, int]()
     for i, stride in zip(at, strides(shape), strict=True):
-        total = total + i * stride
-    return total
+        constant += i.constant * stride
+        for term, n in i.terms:
+            times[term] = times.get(term, 0) + n * stride
+    return Index(constant, tuple([(t, n) for t, n in times.items() if n]))
 
 
 def unflat(index: Index, shape: Shape) -> Indices:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -73,22 +74,25 @@ class Entry:
         block = self.function.append_basic_block
         b = self.b = ir.IRBuilder(block("entry"))
         me, args, count = self.function.args
-        slow, fast, failed = block("slow"), block("fast"), block("failed")
-        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins) + len(layout.large))]
-        for array in given[: len(ins)]:
-            self.check(array, slow)
-        b.branch(fast)
+        slow, failed = block("slow"), block("failed")
         b.position_at_end(slow)
         b.ret(self.call("PyObject_Vectorcall", self.pointer, [me, args, count, self.pointer(None)]))
-        b.position_at_end(fast)
+        b.position_at_start(self.function.entry_basic_block)
+        given = [self.read(args, 8 * i, self.pointer) for i in range(len(ins) + len(layout.large))]
+        arrays, flags = self.known(len(PYTHON) + 1), self.int(FLAGS)
+        self.unless([(self.read(a, 8, self.word), arrays) for a in given[: len(ins)]], slow)
+        found = [self.read(a, FLAGS_AT, self.int) for a in given[: len(ins)]]
+        self.unless([(b.and_(own, flags), flags) for own in found], slow)
         large = dict(zip(layout.large, given[len(ins) :], strict=True))
-        made = [large.get(v) or self.empty(v, failed) for v in layout.stored]
-        found = self.call("PyList_New", self.pointer, [self.word(len(outs))])
-        self.unless_null(found, failed)
+        made = [large.get(v) or self.empty(v) for v in layout.stored]
+        answer = self.call("PyList_New", self.pointer, [self.word(len(outs))])
+        own = [answer, *[a for v, a in zip(layout.stored, made, strict=True) if v not in large]]
+        nulls = [b.icmp_unsigned("!=", b.ptrtoint(p, self.word), self.word(0)) for p in own]
+        self.go_on(reduce(b.and_, nulls), failed)
         for i, (v, array) in enumerate(zip(outs, made, strict=False)):
             if v in large:
                 self.call("Py_IncRef", ir.VoidType(), [array])
-            self.call("PyList_SetItem", self.int, [found, self.word(i), array])
+            self.call("PyList_SetItem", self.int, [answer, self.word(i), array])
         pointers = [self.read(a, HEADER, self.pointer) for a in (*given[: len(ins)], *made)]
         state = self.call("PyEval_SaveThread", self.pointer, []) if long else None
         b.call(segment.function, pointers)
@@ -97,7 +101,7 @@ class Entry:
         for v in layout.scratch:
             if v not in large:
                 self.call("Py_DecRef", ir.VoidType(), [made[-1]])
-        b.ret(found)
+        b.ret(answer)
         b.position_at_end(failed)
         b.ret(self.pointer(None))
 
@@ -118,25 +122,20 @@ class Entry:
         function = self.b.inttoptr(self.known(index), kind.as_pointer())
         return self.b.call(function, args)
 
-    def unless_null(self, pointer: Any, failed: Any) -> None:
-        """Go on if there is something, else give up."""
+    def unless(self, alike: Sequence[tuple[Any, Any]], otherwise: Any) -> None:
+        """Go on if each of these words is as the other one."""
+        if not alike:
+            return
+        same = [self.b.icmp_unsigned("==", found, wanted) for found, wanted in alike]
+        self.go_on(reduce(self.b.and_, same), otherwise)
+
+    def go_on(self, when: Any, otherwise: Any) -> None:
+        """Go on under a condition: to few blocks, for each takes long to compile."""
         rest = self.function.append_basic_block("rest")
-        null = self.b.icmp_unsigned("==", self.b.ptrtoint(pointer, self.word), self.word(0))
-        self.b.cbranch(null, failed, rest)
+        self.b.cbranch(when, rest, otherwise)
         self.b.position_at_end(rest)
 
-    def check(self, array: Any, slow: Any) -> None:
-        """Go on if this is an array whose rows are contiguous."""
-        b = self.b
-        kind = b.icmp_unsigned("==", self.read(array, 8, self.word), self.known(len(PYTHON) + 1))
-        typed, rest = (self.function.append_basic_block(n) for n in ("typed", "rest"))
-        b.cbranch(kind, typed, slow)
-        b.position_at_end(typed)
-        flags = b.and_(self.read(array, FLAGS_AT, self.int), self.int(FLAGS))
-        b.cbranch(b.icmp_unsigned("==", flags, self.int(FLAGS)), rest, slow)
-        b.position_at_end(rest)
-
-    def empty(self, v: Atom, failed: Any) -> Any:
+    def empty(self, v: Atom) -> Any:
         """A new array."""
         b = self.b
         dims = room(b, self.word, max(len(v.shape), 1))
@@ -147,9 +146,7 @@ class Entry:
         )
         self.call("Py_IncRef", ir.VoidType(), [dtype])
         args = [self.int(len(v.shape)), dims, dtype, self.int(0)]
-        made = self.call("PyArray_Empty", self.pointer, args)
-        self.unless_null(made, failed)
-        return made
+        return self.call("PyArray_Empty", self.pointer, args)
 
 
 class Method(ctypes.Structure):

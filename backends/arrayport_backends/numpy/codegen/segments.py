@@ -12,7 +12,14 @@ from arrayport.core.program import Atom, Eqn, Literal, Program, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import DTYPES
-from arrayport_backends.numpy.codegen.emitters import LINE, internal, nbytes, room, shifted
+from arrayport_backends.numpy.codegen.emitters import (
+    LINE,
+    as_it_stands,
+    internal,
+    nbytes,
+    room,
+    shifted,
+)
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.rows import Rows, grouped
 from arrayport_backends.numpy.codegen.sharing import piece, shared
@@ -199,6 +206,7 @@ class Translation:
         memory = Memory(parts, set(outs), Overwriting(parts, set(outs), over))
         function, b = self.function("segment", len(ins) + len(outs) + (memory.size > 0))
         function.linkage = ""
+        as_it_stands(function)
         pointers = dict(zip([*ins, *outs], function.args, strict=False))
         memory.run(b, pointers, function.args[-1])
         b.ret_void()

@@ -58,6 +58,7 @@ def shared(maker: NestEmitter | Rows, size: int) -> tuple[Any, int]:
     b.ret_void()
 
     outer = internal(maker.module, "shared", ir.FunctionType(ir.VoidType(), [pointer] * arguments))
+    as_it_stands(outer)
     b = ir.IRBuilder(outer.append_basic_block("entry"))
     context = room(b, pointer, arguments)
     for i, arg in enumerate(outer.args):
