@@ -154,15 +154,20 @@ def compiled(program: Program, executor: NumpyExecutor) -> Program:
     atoms = list(
         dict.fromkeys([*program.ins, *[a for e in program.eqns for a in (*e.ins, *e.outs)]])
     )
-    parts = objects.kept(program, executor.owned, lambda: made(program, atoms, executor))
+
+    def make() -> list[int | Piece]:
+        parts = objects.kept(program, executor.owned, lambda: made(program, atoms, executor))
+        return [part if isinstance(part, int) else loaded(atoms, *part) for part in parts]
+
     eqns = [
-        program.eqns[part] if isinstance(part, int) else equation(atoms, *part) for part in parts
+        program.eqns[part] if isinstance(part, int) else part.equation(atoms)
+        for part in objects.again(program, executor.owned, make)
     ]
     return Program(program.ins, eqns, program.outs)
 
 
 def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> list[Any]:
-    """What becomes of a Program: numbers of its equations, and what makes an `equation` each."""
+    """What becomes of a Program: numbers of its equations, and what `loaded` takes."""
     equations = {id(eqn): i for i, eqn in enumerate(program.eqns)}
     numbers = {a: i for i, a in enumerate(atoms)}
     found, code = groups(program, executor)
@@ -197,7 +202,21 @@ def shows(eqn: Eqn, executor: NumpyExecutor) -> bool:
     return isinstance(eqn.prim, Holder | Callback) or (isinstance(row, Kernel) and row.view)
 
 
-def equation(
+@dataclass(frozen=True)
+class Piece:
+    """Machine code as a primitive, and the numbers of the atoms that it reads and makes."""
+
+    prim: Compiled
+    ins: Sequence[int]
+    outs: Sequence[int]
+
+    def equation(self, atoms: Sequence[Atom]) -> Eqn:
+        """The equation that runs it on a Program's atoms."""
+        ins, outs = (tuple([atoms[i] for i in numbers]) for numbers in (self.ins, self.outs))
+        return Eqn(self.prim, ins, {}, outs)  # type: ignore[arg-type]
+
+
+def loaded(
     atoms: Sequence[Atom],
     name: str,
     machine_code: bytes,
@@ -206,13 +225,13 @@ def equation(
     scratch: int,
     shares: bool,
     over: Sequence[tuple[int, int]],
-) -> Eqn:
-    """An equation that runs machine code on atoms of these numbers."""
+) -> Piece:
+    """Bring machine code that reads and makes atoms of these numbers into memory."""
     known = {SHARE: share()} if shares else {}
     library = llvm.load(machine_code, ("entry", "segment", "table"), known)
-    reads, stores = ([atoms[i] for i in numbers] for numbers in (ins, outs))
-    run = builtin(library, Layout(stores, scratch), [a.dtype for a in reads], over)
-    return Eqn(Compiled(run, name), tuple(reads), {}, tuple(stores))  # type: ignore[arg-type]
+    layout = Layout([atoms[i] for i in outs], scratch)
+    run = builtin(library, layout, [atoms[i].dtype for i in ins], over)
+    return Piece(Compiled(run, name), ins, outs)
 
 
 def translation(executor: NumpyExecutor) -> Translation:

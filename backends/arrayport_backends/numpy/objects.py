@@ -1,4 +1,8 @@
-"""Objects: machine code kept on disk, so that another process need not compile it again.
+"""Objects: machine code kept, so that what was compiled before need not be compiled again.
+
+What this process compiled last is at hand for Programs that are alike: a function that is traced
+anew at each call, as a loop's body written inside of another function is, is compiled once. On
+disk it is there for other processes, too.
 
 The directory is what ARRAYPORT_CACHE_DIR names; without it nothing is kept. Its files are trusted
 as code, so it must belong to this user alone. A file is written aside and moved to its name, so
@@ -20,7 +24,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,12 +34,32 @@ from arrayport_backends import ndarray
 from arrayport_backends.numpy import llvm
 from arrayport_backends.numpy.signatures import signature
 
+T = TypeVar("T")
+
 DIGEST = sha256().digest_size
+RECENT = 64  # Programs whose code is at hand
+_recent: dict[bytes, Any] = {}  # the last one that was asked for at the end
 
 log = logging.getLogger("arrayport.compile")
 if "compile" in os.environ.get("ARRAYPORT_LOG", "").split(","):
     log.addHandler(logging.StreamHandler())
     log.setLevel(logging.INFO)
+
+
+def again(program: Program, owned: Sequence[Var], make: Callable[[], T]) -> T:
+    """Give what `make` gave for the last Program that is like this one, or gives."""
+    written = identity(program, owned)
+    if written is None:
+        return make()
+    name = sha256(written).digest()
+    found: T | None = _recent.pop(name, None)
+    if found is None:
+        found = make()
+    _recent[name] = found
+    names = list(_recent)
+    for old in names[: max(len(names) - RECENT, 0)]:
+        _recent.pop(old, None)
+    return found
 
 
 def kept(program: Program, owned: Sequence[Var], make: Callable[[], list[Any]]) -> list[Any]:
@@ -65,15 +89,21 @@ def known(program: Program, owned: Sequence[Var]) -> bool:
 def place(program: Program, owned: Sequence[Var]) -> Path | None:
     """Where what a Program is compiled to is kept, if it is.
 
-    It depends on the Program, on which inputs may be overwritten, on the compiler, and on the
-    processor.
+    That depends on the compiler and on the processor as well.
     """
     folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
-    written = signature(program) if folder else None
+    written = identity(program, owned) if folder else None
     if folder is None or written is None:
         return None
-    given = repr([program.ins.index(v) for v in owned if v in program.ins]).encode()
-    return folder / f"{sha256(surroundings() + written + given).hexdigest()}.o"
+    return folder / f"{sha256(surroundings() + written).hexdigest()}.o"
+
+
+def identity(program: Program, owned: Sequence[Var]) -> bytes | None:
+    """A Program, and which inputs it may overwrite, as bytes; None if they cannot be written."""
+    written = signature(program)
+    if written is None:
+        return None
+    return written + repr([program.ins.index(v) for v in owned if v in program.ins]).encode()
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from arrayport_backends.ndarray.executor import Compiled
-from arrayport_backends.numpy import compiler
+from arrayport_backends.numpy import compiler, objects
 
 import arrayport as ap
 from arrayport.core import dtypes
@@ -15,7 +15,8 @@ from arrayport.core.program import eval_program
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Compile at the first run."""
+    """Compile at the first run, and what another test compiled again."""
+    monkeypatch.setattr(objects, "_recent", {})
     monkeypatch.setattr(compiler, "COMPILING", 0)
     with ap.use_backend("numpy"):
         yield

@@ -16,6 +16,7 @@ from arrayport_backends.numpy.signatures import signature
 
 import arrayport as ap
 import arrayport.numpy as anp
+from arrayport import lax
 
 pytestmark = [
     pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without LLVM"),
@@ -26,6 +27,7 @@ pytestmark = [
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     made = tmp_path / "code"
+    monkeypatch.setattr(objects, "RECENT", 0)  # so that what is found is on disk
     monkeypatch.setenv("ARRAYPORT_CACHE_DIR", str(made))
     return made
 
@@ -50,6 +52,25 @@ def test_code_is_kept(folder, compilations):
     assert len(compilations) == 2
     assert len(list(folder.iterdir())) == 2
     assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_traced_anew_is_compiled_once(compilations, monkeypatch):
+    def f(factor, x):
+        def step(c, x):  # a new function at each call
+            return c * x + factor, c
+
+        return anp.sum(lax.scan(step, x[0], x)[1])
+
+    x = anp.arange(300.0).reshape(100, 3) / 300
+    first = ap.grad(f, 1)(2.0, x)
+    count = len(compilations)
+    np.testing.assert_array_equal(ap.grad(f, 1)(2.0, x), first)
+    assert len(compilations) == count
+    assert not np.array_equal(ap.grad(f, 1)(3.0, x), first)
+    monkeypatch.setattr(objects, "RECENT", 2)
+    values = [answer(2.0), answer(3.0), answer(2.0), answer(4.0), answer(2.0), answer(3.0)]
+    assert values == [200, 300, 200, 400, 200, 300]
+    assert len(objects._recent) == 2
 
 
 def test_what_is_kept_is_found_without_emitting_code(folder, compilations, monkeypatch):
