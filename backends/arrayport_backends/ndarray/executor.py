@@ -17,6 +17,7 @@ from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
 from arrayport_backends.ndarray.bases import without_bases
 from arrayport_backends.ndarray.kernels import Kernel, widened
+from arrayport_backends.ndarray.transposes import without_transposes
 
 if TYPE_CHECKING:
     from arrayport_backends.ndarray.backend import ArrayBackend
@@ -63,7 +64,7 @@ class Executor:
 
     def prepare(self, program: Program) -> Program:
         """The Program, or one that it holds, as it is run."""
-        return optimise(without_bases(program), self.backend)
+        return optimise(without_transposes(without_bases(program)), self.backend)
 
     def plan(self, program: Program) -> None:
         """Decide on the steps."""
