@@ -46,5 +46,6 @@ def library(name: str) -> Library | None:
         return None
     root, numpy = import_module(name), import_module(f"{name}.numpy")
     if name == "jax":
+        import_module("jax.experimental.ode")  # which JAX does not import by itself
         return Library(name, root, numpy, numpy.asarray, root.block_until_ready)
     return Library(name, root, numpy, np.array)

@@ -22,7 +22,7 @@ def rows() -> list[Row]:
             partial(_beside, program, dtype),
             program.goal_for(dtype),
             of="jax",
-            ulps=program.ulps,
+            ulps=program.ulps_for(dtype),
         )
         for program in PROGRAMS
         for dtype in program.dtypes

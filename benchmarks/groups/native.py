@@ -32,7 +32,7 @@ def rows() -> list[Row]:
                 partial(_beside, program, grad=grad),
                 PROGRAM,
                 of="jax",
-                ulps=program.ulps,
+                ulps=program.ulps_for("float32"),
             )
             for program in PROGRAMS
             for grad in (False, True)[: 1 + program.smooth]
