@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -136,3 +136,18 @@ def shifted(b: Any, pointer: Any, offset: Any) -> Any:
     if isinstance(offset, int):
         offset = ir.IntType(WORD)(offset)
     return b.gep(pointer, [offset], source_etype=ir.IntType(8))
+
+
+def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int, list[int]]:
+    """Places in one buffer, apart where they are needed at the same time, and its size."""
+    placed: list[tuple[int, int, tuple[int, int]]] = []
+    offsets = []
+    for exact, (first, last) in zip(sizes, spans, strict=True):
+        size = -(-exact // LINE) * LINE
+        at = 0
+        for start, end, (one, other) in sorted(placed):
+            if first <= other and one <= last and start < at + size and at < end:
+                at = end
+        placed.append((at, at + size, (first, last)))
+        offsets.append(at)
+    return max((end for _, end, _ in placed), default=0), offsets

@@ -8,7 +8,13 @@ from typing import Any
 
 from arrayport.core.program import Atom, Eqn
 from arrayport.passes.fuse import lanes_of
-from arrayport_backends.numpy.codegen.emitters import LINE, as_it_stands, internal, nbytes, shifted
+from arrayport_backends.numpy.codegen.emitters import (
+    as_it_stands,
+    internal,
+    nbytes,
+    packed,
+    shifted,
+)
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
@@ -71,11 +77,13 @@ class Rows:
         self.between = [v for v in made if v not in needed]
         row = sum(nbytes(a) for a in touched(group)) // self.extent
         self.unit = min(max(TURN // max(row, 1), 1), self.extent)
-        self.offsets = []
-        self.scratch = 0
-        for v in self.between:
-            self.offsets.append(self.scratch)
-            self.scratch += -(-nbytes(v) // self.extent * self.unit // LINE) * LINE
+        sizes = [nbytes(v) // self.extent * self.unit for v in self.between]
+        spans = [
+            (min(found), max(found))
+            for v in self.between
+            if (found := [k for k, m in enumerate(group) if v in (*m.reads, *m.stores)])
+        ]
+        self.scratch, self.offsets = packed(sizes, spans)
 
     @property
     def each(self) -> int:

@@ -17,6 +17,7 @@ from arrayport_backends.numpy.codegen.emitters import (
     as_it_stands,
     internal,
     nbytes,
+    packed,
     room,
     shifted,
 )
@@ -322,18 +323,3 @@ def copy(b: Any, to: Any, source: Any, count: int) -> None:
     name = "llvm.memcpy.p0.p0.i64"
     function = b.module.globals.get(name) or ir.Function(b.module, kind, name)
     b.call(function, [to, source, word(count), ir.IntType(1)(0)])
-
-
-def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int, list[int]]:
-    """Places in one buffer, apart where they are needed at the same time, and its size."""
-    placed: list[tuple[int, int, tuple[int, int]]] = []
-    offsets = []
-    for exact, (first, last) in zip(sizes, spans, strict=True):
-        size = -(-exact // LINE) * LINE
-        at = 0
-        for start, end, (one, other) in sorted(placed):
-            if first <= other and one <= last and start < at + size and at < end:
-                at = end
-        placed.append((at, at + size, (first, last)))
-        offsets.append(at)
-    return max((end for _, end, _ in placed), default=0), offsets
