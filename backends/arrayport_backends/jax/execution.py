@@ -16,13 +16,12 @@ from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device
 from arrayport.core.primitive import ERRORS, Callback, Holder, Primitive, params_key
 from arrayport.core.program import Program, Var, inner_programs
-from arrayport_backends.jax import shardings
+from arrayport_backends.jax import eager, shardings
 from arrayport_backends.jax.faults import CAUGHT, not_numpy, translated
 from arrayport_backends.jax.leaves import RAW, host, wrap
 from arrayport_backends.jax.programs import run
 from arrayport_backends.jax.table import TABLE
 
-EARLY: Any = jax.Inline.JAX_EARLY if hasattr(jax, "Inline") else True  # no call within a trace
 TERNARY = 3  # from so many operands on, lax wants elementwise ones in one shape
 
 
@@ -43,6 +42,11 @@ class JaxBackend(Backend):
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         """Run one primitive: compiled once a signature, in a trace a part of it."""
         raws = [host(a) if type(a.raw) is np.ndarray else a.raw for a in args]
+        row = eager.ROWS.get(prim)
+        if row is not None and not (raws and isinstance(raws[0], jax.core.Tracer)):
+            out = row(*raws, **params)
+            if out is not NotImplemented:
+                return wrap(out)
         kept = None if params else self.compiled.get(prim)
         try:
             out = (kept or self.kept(prim, params))(*raws)
@@ -76,9 +80,7 @@ class JaxBackend(Backend):
             return programs[0].derive(key, lambda: jax.jit(partial(self.kernel(prim), **params)))
         found = self.compiled.get(key)
         if found is None:
-            found = self.compiled[key] = jax.jit(
-                partial(self.lowered(prim), **params), inline=EARLY
-            )
+            found = self.compiled[key] = eager.compiled(partial(self.lowered(prim), **params))
         return found
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:

@@ -145,3 +145,48 @@ def test_x64_and_disable_jit_are_flags_of_jax() -> None:
 def test_holders_of_programs_have_rows() -> None:
     names = {prim.name for prim in HOLDERS}
     assert names >= {"jit", "cond", "scan", "while", "checkpoint", "custom_jvp", "custom_vjp"}
+
+
+EAGER = {
+    "x[i]": (lambda x, i: x[i], lambda x, i: x[i]),
+    "x[-i]": (lambda x, i: x[-i], lambda x, i: x[-i]),
+    "x[i:i+2]": (lambda x, i: x[i : i + 2], lambda x, i: x[i : i + 2]),
+    "x[i, 1:]": (lambda x, i: x.reshape(5, 2)[i, 1:], lambda x, i: x.reshape(5, 2)[i, 1:]),
+    "x.at[i].set": (lambda x, i: x.at[i].set(7), lambda x, i: np.where(np.arange(10) == i, 7, x)),
+    "x.at[i].add": (lambda x, i: x.at[i].add(i), lambda x, i: x + i * (np.arange(10) == i)),
+    "full": (lambda _, i: anp.full((2, 3), i), lambda _, i: np.full((2, 3), i)),
+    "asarray": (lambda _, i: anp.asarray(i), lambda _, i: i),
+    "x + i": (lambda x, i: x + i, lambda x, i: x + i),
+}
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_another_index_or_value_needs_no_other_program(name: str) -> None:
+    ours, expected = EAGER[name]
+    x, compiled = np.arange(10.0), []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, _seconds, **_: compiled.append(event) if "backend_compile" in event else None
+    )
+    with ap.use_backend("jax"):
+        placed = anp.asarray(x)
+        np.testing.assert_array_equal(ours(placed, 1), expected(x, 1))
+        before = len(compiled)
+        for i in (2, 3, 4):
+            np.testing.assert_array_equal(ours(placed, i), expected(x, i))
+        assert len(compiled) == before
+    jax.jit(lambda x: x + 1)(x)
+    assert len(compiled) > before  # the listener listens
+
+
+def test_eager_slices_and_fills_keep_dtypes_and_weakness() -> None:
+    with ap.use_backend("jax"):
+        weak = ap.lax.full((3,), 2.0)
+        assert weak.weak_type
+        assert weak[1].weak_type
+        assert weak[1:].weak_type
+        assert anp.full((2,), -1, "int16").tolist() == [-1, -1]
+        assert anp.full((2,), 2.7, "int32").tolist() == [2, 2]
+        assert anp.zeros(3, bool).at[1].add(True).at[1].add(True).tolist() == [False, True, False]
+        assert anp.arange(6)[4:0:-2].tolist() == [4, 2]
+        keys = ap.random.split(ap.random.key(0), 3)
+        assert bool(keys.at[1].set(keys[2])[1] == keys[2])
