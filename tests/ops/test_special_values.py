@@ -154,3 +154,10 @@ def test_the_power_a_half_is_not_the_square_root_at_minus_zero_and_infinity(jitt
     same(power(anp.asarray(x)), expected)
     same(power(anp.asarray(x[1])), 0.0)
     assert power(anp.asarray(x, dtype="float32")).dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(5000, 1), (2, 5000), (3, 3)])
+def test_nor_is_it_where_it_was_stretched(shape):
+    exponents = anp.broadcast_to(anp.full((shape[0], 1), 0.5), shape)
+    for base, expected in ((-INF, INF), (-0.0, 0.0)):
+        same(anp.full(shape, base) ** exponents, np.full(shape, expected))

@@ -10,19 +10,39 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.backend import Device
 from arrayport.core.primitive import Callback, Holder, Primitive
-from arrayport_backends.cupy import elementwise, keys, linalg, special
+from arrayport_backends.cupy import (
+    elementwise,
+    indexing,
+    linalg,
+    random,
+    reductions,
+    sorting,
+    special,
+    structure,
+)
 from arrayport_backends.ndarray.backend import ArrayBackend
-from arrayport_backends.ndarray.kernels import Lib, merged
+from arrayport_backends.ndarray.kernels import Lib, Rows, merged
 from arrayport_backends.ndarray.scalars import DType
 from arrayport_backends.ndarray.table import ROWS
+
+OWN: Rows = merged(
+    ROWS,
+    structure.ROWS,
+    elementwise.ROWS,
+    special.ROWS,
+    reductions.ROWS,
+    indexing.ROWS,
+    sorting.ROWS,
+    linalg.ROWS,
+    random.ROWS,
+)
 
 
 class CupyBackend(ArrayBackend):
     """Arrays on a CUDA device; host arrays come and go by explicit copies only."""
 
     def __init__(self, lib: Lib, raw_type: type, devices: list[Device]) -> None:
-        rows = merged(ROWS, elementwise.ROWS, linalg.ROWS, special.ROWS, keys.ROWS)
-        super().__init__(lib.name, lib, rows, raw_type, devices)
+        super().__init__(lib, OWN, raw_type, devices)
         assert isinstance(lib.keys, type)
         self.raw_types = (raw_type, lib.keys)
 
@@ -35,4 +55,4 @@ class CupyBackend(ArrayBackend):
         return bits or super().widens(prim, operands)
 
     def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:
-        return raw.get()  # type: ignore[no-any-return]
+        return raw.get()

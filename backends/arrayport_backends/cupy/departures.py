@@ -44,6 +44,12 @@ def take(a: Host, indices: Any, axis: int | None = None, out: Host | None = None
     return np.take(np.atleast_1d(a), indices, axis=axis, out=out, mode="wrap")
 
 
+def power(x1: Any, x2: Any) -> Any:
+    """Raise to a power; for an exponent of a half that repeats NumPy takes the root."""
+    twice = [np.stack([x, x]) for x in np.broadcast_arrays(x1, x2)]
+    return np.power(*twice)[0]
+
+
 def nonzero(a: Host) -> tuple[Host, ...]:
     """Indices of what is not zero; 0-d arrays are refused."""
     if a.ndim == 0:
@@ -68,7 +74,19 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "wrap", order: An
 
 def cholesky(a: Host) -> Host:
     """Factorise; a matrix that is not positive definite gives an unfinished factor and no error."""
-    return _each_matrix(np.linalg.cholesky, np.tril, "(n,n)->(n,n)", a)
+    return _each_matrix(np.linalg.cholesky, _unfinished, "(n,n)->(n,n)", a)
+
+
+def _unfinished(a: Host) -> Host:
+    """The columns before the first pivot that is not positive, and that as it is."""
+    factor = np.tril(a)
+    for k, column in enumerate(factor.T):
+        if not column[k].real > 0:
+            break
+        column[k:] /= np.sqrt(column[k])
+        below = column[k + 1 :]
+        factor[k + 1 :, k + 1 :] -= np.tril(np.outer(below, below.conj()))
+    return factor
 
 
 def inv(a: Host) -> Host:
@@ -164,6 +182,7 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
     "lexsort": lexsort,
     "take": take,
     "nonzero": nonzero,
+    "power": power,
     "copyto": copyto,
     "put": put,
     "ravel_multi_index": ravel_multi_index,

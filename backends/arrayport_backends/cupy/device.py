@@ -48,7 +48,6 @@ backend = _OnDevice(
         Lazy("cupyx.scipy.special"),
         Lazy("cupyx.scipy.linalg"),
         cupy.fft,
-        cupy.add.at,
         DeviceKeys,
     ),
     cupy.ndarray,

@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import dtypes
-from arrayport.ops.random import random_wrap_p
-from arrayport_backends.ndarray import random
-from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 
 class Keys:
@@ -23,8 +20,7 @@ class Keys:
     @property
     def shape(self) -> tuple[int, ...]:
         """Extent of each axis."""
-        shape: tuple[int, ...] = self.bits.shape
-        return shape
+        return self.bits.shape
 
     @property
     def device(self) -> Any:
@@ -47,13 +43,4 @@ class Keys:
 
     def get(self) -> np.ndarray[Any, Any]:
         """The keys on the host, as NumPy holds them."""
-        host: np.ndarray[Any, Any] = self.bits.get()
-        return host.view(dtypes.key)
-
-
-def random_wrap(lib: Lib, words: Any) -> Any:
-    """See a copy of pairs of words as keys: they may start where a GPU reads no 64 bits at once."""
-    return random.random_wrap(lib, lib.xp.array(words, order="C"))
-
-
-ROWS: Rows = {random_wrap_p: Kernel(random_wrap)}
+        return self.bits.get().view(dtypes.key)

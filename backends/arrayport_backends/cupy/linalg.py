@@ -11,10 +11,11 @@ import numpy as np
 
 from arrayport.core.backend import Refusal
 from arrayport.core.errors import UnsupportedOnBackendError
+from arrayport.ops.linalg import cholesky_p, lu_p, lu_pivots_p, triangular_solve_p
 from arrayport.ops.reflections import hessenberg_p, ormqr_p, qr_p
 from arrayport.ops.spectra import eig_p, schur_p
 from arrayport.ops.tridiagonal import tridiagonal_p, tridiagonal_solve_p
-from arrayport_backends.ndarray import reflections
+from arrayport_backends.ndarray import linalg, reflections
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
@@ -64,6 +65,61 @@ def _left(lib: Lib, rights: Raw) -> Raw:
     return lefts * (largest.conj() / xp.absolute(largest))
 
 
+def cholesky(lib: Lib, x: Raw) -> Raw:
+    """Factor; CuPy refuses nothing, and leaves a pivot that is no positive number."""
+    made = lib.xp.linalg.cholesky(x)
+    return linalg.nan_where(lib, linalg.not_positive(made), made)
+
+
+def triangular_solve(
+    lib: Lib,
+    a: Raw,
+    b: Raw,
+    *,
+    left_side: bool,
+    lower: bool,
+    transpose_a: bool,
+    conjugate_a: bool,
+    unit_diagonal: bool,
+) -> Raw:
+    """Substitute, matrix by matrix, from the left: X op(A) = B is op(A)^T X^T = B^T."""
+    xp = lib.xp
+    if not b.size:
+        return xp.empty_like(b)
+    if conjugate_a:
+        a = a.conj()
+    if not left_side:
+        b = xp.swapaxes(b, -1, -2)
+    out = xp.empty(b.shape, b.dtype)
+    for i in linalg.each(b.shape):
+        out[i] = lib.scipy_linalg.solve_triangular(
+            a[i],
+            b[i],
+            trans=int(transpose_a == left_side),
+            lower=lower,
+            unit_diagonal=unit_diagonal,
+        )
+    return out if left_side else xp.swapaxes(out, -1, -2)
+
+
+def lu(lib: Lib, x: Raw) -> list[Raw]:
+    """Factor with partial pivoting; also the pivots, and the order of rows that they make."""
+    packed, pivots = linalg.factored(lib, lib.scipy_linalg.lu_factor, x)
+    return [packed, pivots, lu_pivots_to_permutation(lib, pivots, x.shape[-2])]
+
+
+def lu_pivots_to_permutation(lib: Lib, pivots: Raw, permutation_size: int) -> Raw:
+    """Exchange rows one after the other, in all matrices at once."""
+    xp = lib.xp
+    rows = xp.arange(permutation_size, dtype=xp.int32)
+    order = xp.broadcast_to(rows, (*pivots.shape[:-1], permutation_size))
+    for j in range(pivots.shape[-1]):
+        place = pivots[..., j : j + 1]
+        moved, other = order[..., j : j + 1], xp.take_along_axis(order, place, axis=-1)
+        order = xp.where(rows == place, moved, xp.where(rows == j, other, order))
+    return order
+
+
 def ormqr(lib: Lib, a: Raw, taus: Raw, c: Raw, left: bool, transpose: bool) -> Raw:
     """Multiply by one reflection after the other."""
     xp = lib.xp
@@ -101,6 +157,10 @@ def qr(lib: Lib, x: Raw, full_matrices: bool, pivoting: bool) -> list[Raw]:
 
 
 ROWS: Rows = {
+    cholesky_p: Kernel(cholesky),
+    triangular_solve_p: Kernel(triangular_solve),
+    lu_p: Kernel(lu),
+    lu_pivots_p: Kernel(lu_pivots_to_permutation),
     eig_p: Kernel(eig),
     ormqr_p: Kernel(ormqr),
     tridiagonal_solve_p: Kernel(tridiagonal_solve),

@@ -202,7 +202,7 @@ class SimArray:
         """Copy to a NumPy array."""
         if out is not None:
             np.copyto(out, self._host)
-            return out  # type: ignore[no-any-return]
+            return out
         return np.array(self._host, order=order)  # type: ignore[call-overload,no-any-return]
 
     def set(self, arr: Host, stream: Any = None) -> None:

@@ -54,7 +54,7 @@ def _translated(error: Any, text: str) -> ours.CheckError:
     if type(error).__name__ != "BatchedError":
         where = line_of(error.with_traceback(error.traceback_info.as_python_traceback()), "")
         text = f"{text} at {where}" if where else text
-    return getattr(ours, type(error).__name__)(text)  # type: ignore[no-any-return]
+    return getattr(ours, type(error).__name__)(text)
 
 
 def checkify(

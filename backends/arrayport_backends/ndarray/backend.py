@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -31,10 +31,8 @@ class ArrayBackend(Backend):
     lib: Lib
     virtual = True  # whether the one device counts as so many as an option says
 
-    def __init__(
-        self, name: str, lib: Lib, rows: Rows, raw_type: type, devices: Sequence[Device]
-    ) -> None:
-        self.name = name
+    def __init__(self, lib: Lib, rows: Rows, raw_type: type, devices: Sequence[Device]) -> None:
+        self.name = lib.name
         self.lib = lib
         self.rows = rows
         self.language = KernelLanguage(rows)
@@ -42,7 +40,7 @@ class ArrayBackend(Backend):
         self.raw_types: tuple[type, ...] = (raw_type,)  # those that no other library has
         self._devices = list(devices)
         self.kernels = {
-            p: row if isinstance(row, Refusal) else row.bind(lib) for p, row in rows.items()
+            p: row if isinstance(row, Refusal) else row.bind(self) for p, row in rows.items()
         }
 
     def owns(self, cls: type) -> bool:
@@ -94,5 +92,5 @@ class ArrayBackend(Backend):
         """A kernel's answer as an array: NumPy gives scalars for rank 0."""
         return self.operand(raw)
 
-    def compile(self, program: Program, owned: Sequence[Var] = ()) -> Callable[..., list[Any]]:
+    def compile(self, program: Program, owned: Sequence[Var] = ()) -> Executor:
         return Executor(self, program, owned)

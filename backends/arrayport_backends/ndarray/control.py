@@ -18,45 +18,46 @@ from arrayport.control.scanning import scan_p
 from arrayport.control.solves import linear_solve_p, root_p
 from arrayport.core import profile
 from arrayport.core.array import Array
-from arrayport.core.backend import get
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program, Var, interprets
-from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+from arrayport_backends.ndarray.backend import ArrayBackend
+from arrayport_backends.ndarray.kernels import Kernel, Rows
 
 Raw = Any
 
 
-def cond(lib: Lib, index: Raw, *raws: Raw, branches: Sequence[Program]) -> list[Raw]:
+def cond(backend: ArrayBackend, index: Raw, *raws: Raw, branches: Sequence[Program]) -> list[Raw]:
     """Run the Program that the index names."""
-    return branches[int(index)].run(get(lib.name))(*raws)
+    return branches[int(index)].run(backend)(*raws)
 
 
-def loop_body(lib: Lib, body: Program, carry: Sequence[Var], key: Any) -> tuple[Any, bool]:
+def loop_body(
+    backend: ArrayBackend, body: Program, carry: Sequence[Var], key: Any
+) -> tuple[Any, bool]:
     """The executor of a loop's body, and whether it overwrites the dying carry.
 
     It is safe if the new carry comes in buffers that the body made or was given, one for each part.
     """
-    backend = get(lib.name)
     if interprets():
         return body.run(backend), False
 
     def make() -> tuple[Any, bool]:
         owning = backend.compile(body, carry)
-        if owning.separate:  # type: ignore[attr-defined]
+        if owning.separate:
             return owning, True
         return body.run(backend), False
 
-    return body.derive(("loop", backend, key, profile.recording is not None), make)  # type: ignore[no-any-return]
+    return body.derive(("loop", backend, key, profile.recording is not None), make)
 
 
 def while_loop(
-    lib: Lib, *raws: Raw, cond: Program, body: Program, counts: tuple[int, int]
+    backend: ArrayBackend, *raws: Raw, cond: Program, body: Program, counts: tuple[int, int]
 ) -> list[Raw]:
     """Run the body while the condition holds."""
     n, m = counts
     cond_consts, body_consts, carry = raws[:n], raws[n : n + m], list(raws[n + m :])
-    test = cond.run(get(lib.name))
-    step, owned = loop_body(lib, body, body.ins[m:], counts)
+    test = cond.run(backend)
+    step, owned = loop_body(backend, body, body.ins[m:], counts)
     if owned:
         carry = [c.copy() for c in carry]
     while test.run(*cond_consts, *carry)[0]:  # type: ignore[attr-defined]
@@ -65,15 +66,20 @@ def while_loop(
 
 
 def scan(
-    lib: Lib, *raws: Raw, body: Program, counts: tuple[int, int], length: int, reverse: bool
+    backend: ArrayBackend,
+    *raws: Raw,
+    body: Program,
+    counts: tuple[int, int],
+    length: int,
+    reverse: bool,
 ) -> list[Raw]:
     """Run the body for each slice, stacking what it gives besides the carry."""
     n, m = counts
     consts, carry, xs = raws[:n], list(raws[n : n + m]), raws[n + m :]
-    step, owned = loop_body(lib, body, body.ins[n : n + m], counts)
+    step, owned = loop_body(backend, body, body.ins[n : n + m], counts)
     if owned:
         carry = [c.copy() for c in carry]
-    ys = [lib.empty((length, *v.shape), v.dtype) for v in body.outs[m:]]
+    ys = [backend.lib.empty((length, *v.shape), v.dtype) for v in body.outs[m:]]
     for i in reversed(range(length)) if reverse else range(length):
         outs = step.run(*consts, *carry, *[x[i, ...] for x in xs])
         carry = outs[:m]
@@ -85,20 +91,20 @@ def scan(
 def applied(prim: Holder) -> Kernel:
     """Apply what a holder just runs; a function that was not staged gives Arrays."""
 
-    def run(lib: Lib, *raws: Raw, **params: Any) -> list[Raw]:
+    def run(backend: ArrayBackend, *raws: Raw, **params: Any) -> list[Raw]:
         held = params[prim.runs]
         if isinstance(held, Program):
-            return held.run(get(lib.name))(*raws)
-        return held(*[Array(r) for r in raws])  # type: ignore[no-any-return]
+            return held.run(backend)(*raws)
+        return held(*[Array(r) for r in raws])
 
-    return Kernel(run, moves=True)
+    return Kernel(run, moves=True, programs=True)
 
 
 ROWS: Rows = {
     **{p: applied(p) for p in (jit_p, checkpoint_p, custom_jvp_p, custom_vjp_p, custom_vmap_p)},
     **{p: applied(p) for p in (linear_call_p, linear_solve_p, root_p)},
     name_p: Kernel(lambda _lib, x, name: x, view=True, moves=True),  # noqa: ARG005
-    cond_p: Kernel(cond, moves=True),
-    while_p: Kernel(while_loop, moves=True),
-    scan_p: Kernel(scan, moves=True),
+    cond_p: Kernel(cond, moves=True, programs=True),
+    while_p: Kernel(while_loop, moves=True, programs=True),
+    scan_p: Kernel(scan, moves=True, programs=True),
 }

@@ -57,7 +57,7 @@ def floor_divide(lib: Lib, x: Raw, y: Raw) -> Raw:
     q = xp.floor_divide(x, y)
     if x.dtype.kind == "f":
         infinite = xp.isinf(x) | xp.isinf(y)
-        if lib.name != "numpy" or infinite.any():
+        if infinite.any():
             return xp.where(infinite, xp.true_divide(x, y), q)
     return q
 
@@ -71,11 +71,20 @@ def remainder(lib: Lib, x: Raw, y: Raw) -> Raw:
 
 
 def power(lib: Lib, x: Raw, y: Raw) -> Raw:
+    """Raise to a power; for a half that repeats NumPy takes the root, another at -0 and -inf."""
+    xp = lib.xp
+    if x.dtype.kind == "f":
+        strides = getattr(y, "strides", ())  # a number of Python's has none
+        if not strides and y == 0.5:
+            return xp.where(x == -np.inf, np.inf, xp.sqrt(x) + 0)
+        if 0 in strides:
+            y = y.copy()
+    return any_power(lib, x, y)
+
+
+def any_power(lib: Lib, x: Raw, y: Raw) -> Raw:
     """Raise to a power; integers to a negative one give 0, or 1 and -1 for these two."""
     xp = lib.xp
-    if x.dtype.kind == "f" and getattr(y, "shape", ()) == () and lib.name != "cupy" and y == 0.5:
-        # NumPy would take the square root, whose values at -0 and -inf are others
-        return xp.where(x == -np.inf, np.inf, xp.sqrt(x) + 0)
     if x.dtype.kind in "fcu":
         return xp.power(x, y)
     x, y = counted(x, y)
@@ -165,17 +174,6 @@ def logistic(lib: Lib, x: Raw) -> Raw:
     return xp.true_divide(1, out, out=out)
 
 
-# ---- signs
-
-
-def sign(lib: Lib, x: Raw) -> Raw:
-    """Give -1, 0, 1 or NaN; CuPy's own gives 0 for NaN."""
-    xp = lib.xp
-    if lib.name != "numpy" and x.dtype.kind == "f":
-        return xp.where(xp.isnan(x), x, xp.sign(x))
-    return xp.sign(x)
-
-
 # ---- choice
 
 
@@ -208,42 +206,25 @@ def unsigned(x: Raw) -> Raw:
     return x.view(f"u{x.dtype.itemsize}")
 
 
-def shift_left(lib: Lib, x: Raw, y: Raw) -> Raw:
-    """Shift; past the width 0 is left, which in CUDA only a guard ensures."""
-    xp = lib.xp
-    if lib.name == "numpy":
-        return np.left_shift(x, y)
-    width = x.dtype.itemsize * 8
-    inside = (y >= 0) & (y < width)
-    return xp.where(inside, xp.left_shift(x, xp.where(inside, y, 0)), 0).astype(x.dtype, copy=False)
+def signed(x: Raw) -> Raw:
+    """See the same bits as a signed integer."""
+    return x.view(f"i{x.dtype.itemsize}")
 
 
 def shift_right_arithmetic(lib: Lib, x: Raw, y: Raw) -> Raw:
     """Shift, filling in the sign; past the width 0 or -1 is left."""
     xp = lib.xp
-    if x.dtype.kind == "u":
-        signed = f"i{x.dtype.itemsize}"
-        y = xp.asarray(y, x.dtype).view(signed)
-        return unsigned(shift_right_arithmetic(lib, x.view(signed), y))
-    if lib.name == "numpy":
-        return np.right_shift(x, y)
-    width = x.dtype.itemsize * 8
-    y = xp.where((y >= 0) & (y < width), y, width - 1)
-    return xp.right_shift(x, y).astype(x.dtype, copy=False)
+    if x.dtype.kind == "i":
+        return xp.right_shift(x, y)
+    return unsigned(xp.right_shift(signed(x), signed(xp.asarray(y, x.dtype))))
 
 
 def shift_right_logical(lib: Lib, x: Raw, y: Raw) -> Raw:
     """Shift, filling in zeros."""
+    xp = lib.xp
     if x.dtype.kind == "u":
-        if lib.name == "numpy":
-            return np.right_shift(x, y)
-        xp = lib.xp
-        width = x.dtype.itemsize * 8
-        inside = y < width
-        shifted = xp.right_shift(x, xp.where(inside, y, 0))
-        return xp.where(inside, shifted, 0).astype(x.dtype, copy=False)
-    y = unsigned(lib.xp.asarray(y, x.dtype))
-    return shift_right_logical(lib, unsigned(x), y).view(x.dtype)
+        return xp.right_shift(x, y)
+    return signed(xp.right_shift(unsigned(x), unsigned(xp.asarray(y, x.dtype))))
 
 
 def population_count(lib: Lib, x: Raw) -> Raw:
@@ -311,7 +292,7 @@ ROWS: Rows = {
     ops.atanh_p: ufunc("arctanh", logarithms.atanh, "f", price=2),
     ops.atan2_p: ufunc("arctan2", angles.atan2, price=2.5),
     ops.abs_p: ufunc("absolute", Builder.abs),
-    ops.sign_p: Kernel(sign, scalar=signs.sign, price=1),
+    ops.sign_p: ufunc("sign", signs.sign, price=1),
     ops.signbit_p: ufunc("signbit", signs.signbit, "f"),
     ops.floor_p: ufunc("floor", Builder.floor),
     ops.ceil_p: ufunc("ceil", Builder.ceil),
@@ -327,7 +308,7 @@ ROWS: Rows = {
     ops.and_p: ufunc("bitwise_and", lambda _b, x, y: x & y),
     ops.or_p: ufunc("bitwise_or", lambda _b, x, y: x | y),
     ops.xor_p: ufunc("bitwise_xor", lambda _b, x, y: x ^ y),
-    ops.shift_left_p: Kernel(shift_left, scalar=integers.shift_left),
+    ops.shift_left_p: ufunc("left_shift", integers.shift_left),
     ops.shift_right_arithmetic_p: Kernel(
         shift_right_arithmetic, scalar=integers.shift_right_arithmetic
     ),

@@ -15,6 +15,21 @@ from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
 Shape = tuple[int, ...]
+Arrays = tuple[Raw, ...]  # an index, one for each indexed axis
+
+
+def writes(into: Callable[..., Raw], *, moves: bool = False) -> Kernel:
+    """The row of a kernel that writes into its base: into a copy, unless the base may go."""
+
+    def run(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
+        return into(lib, lib.xp.array(base, order="C"), *rest, **params)
+
+    def inplace(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
+        # without axes it may be a scalar of NumPy's, which cannot be written to
+        return (into if base.shape else run)(lib, base, *rest, **params)
+
+    return Kernel(run, moves=moves, inplace=inplace)
+
 
 # ---------------------------------------------------------------------------------------- slices
 
@@ -156,18 +171,6 @@ def index_vectors(lib: Lib, indices: Raw, p: Plan) -> Raw:
     return indices.reshape(p.examples, len(p.limits)).astype(np.int64, copy=False)
 
 
-def outside(lib: Lib, starts: Raw, p: Plan) -> Raw | None:
-    """Of each index vector, whether its window is outside the operand; None if none is."""
-    lost = None
-    for component, limit in enumerate(p.limits):
-        start = starts[:, component]
-        if lib.name == "numpy" and start.min() >= 0 and start.max() <= limit:
-            continue
-        bad = (start < 0) | (start > limit)
-        lost = bad if lost is None else lost | bad
-    return lost if lost is not None and lost.any() else None
-
-
 def index_arrays(
     lib: Lib, starts: Raw, p: Plan, chosen: Raw | None = None, *, clamp: bool = True
 ) -> tuple[Raw, ...]:
@@ -189,54 +192,6 @@ def index_arrays(
     return tuple(arrays)
 
 
-# ---------------------------------------------------------------------------------------- gather
-
-
-def gather(
-    lib: Lib,
-    x: Raw,
-    indices: Raw,
-    dimension_numbers: indexing.GatherDimensionNumbers,
-    slice_sizes: Shape,
-    mode: str,
-    fill_value: Any,
-    **_flags: bool,
-) -> Raw:
-    """Read windows: one as a slice, whole rows of one axis by `take`, others by index arrays."""
-    p = plan(x.shape, indices.shape, dimension_numbers, slice_sizes)
-    if 0 in p.shape:
-        return lib.xp.empty(p.shape, x.dtype)
-    if p.examples == 1:
-        starts = indices.ravel().tolist()
-        if mode == "fill" and not fits(p, starts):
-            return lib.xp.full(p.shape, filler(x.dtype, fill_value), x.dtype)
-        return x[one_window(p, starts)].reshape(p.shape).copy()
-    starts = index_vectors(lib, indices, p)
-    lead = p.axis or 0
-    if p.axis is not None:
-        out = take(lib, x, starts[:, p.components[0]], p.axis)
-    elif p.indexed:
-        out = x.transpose(p.indexed + p.whole)[index_arrays(lib, starts, p)]
-    else:
-        out = x[None][lib.xp.zeros(p.examples, np.int64)]
-    if len(out) == 1 != p.examples and p.axis is None:  # no index varies from example to example
-        out = lib.xp.repeat(out, p.examples, axis=0)
-    if mode == "fill":
-        lost = outside(lib, starts, p)
-        if lost is not None:
-            out[(slice(None),) * lead + (lost,)] = filler(x.dtype, fill_value)
-    if p.axis is not None:
-        return out.reshape(p.shape)
-    return out.reshape(p.unordered).transpose(p.order)
-
-
-def take(lib: Lib, x: Raw, index: Raw, axis: int) -> Raw:
-    """Read along one axis, the index clamped."""
-    if lib.name == "numpy":
-        return x.take(index, axis, mode="clip")
-    return x.take(lib.xp.minimum(lib.xp.maximum(index, 0), x.shape[axis] - 1), axis)
-
-
 def filler(dtype: np.dtype[Any], value: Any) -> Any:
     """What a read outside the operand gives unless told: NaN, the least integer, or the largest.
 
@@ -253,151 +208,169 @@ def filler(dtype: np.dtype[Any], value: Any) -> Any:
     return True if kind == "b" else float("nan")
 
 
-# ---------------------------------------------------------------------------------------- scatter
+# ---------------------------------------------------------------------------------------- accesses
 
 
-def scatter(combine: str) -> Callable[..., Raw]:
-    """Make the kernel that writes windows into a base by a binary function, or replaces them."""
+class Accesses:
+    """Gathers and scatters; what libraries do in ways of their own are methods of their own."""
 
-    def run(
+    def gather(
+        self,
         lib: Lib,
-        base: Raw,
+        x: Raw,
         indices: Raw,
-        updates: Raw,
-        dimension_numbers: indexing.ScatterDimensionNumbers,
+        dimension_numbers: indexing.GatherDimensionNumbers,
+        slice_sizes: Shape,
         mode: str,
-        unique_indices: bool,
+        fill_value: Any,
         **_flags: bool,
     ) -> Raw:
-        sizes = indexing.window_sizes(base.ndim, dimension_numbers, updates.shape)
-        p = plan(base.shape, indices.shape, dimension_numbers, sizes)
-        if not updates.size:
-            return base
+        """Read windows: one as a slice, rows of one axis by `take`, others by index arrays."""
+        p = plan(x.shape, indices.shape, dimension_numbers, slice_sizes)
+        if 0 in p.shape:
+            return lib.xp.empty(p.shape, x.dtype)
         if p.examples == 1:
             starts = indices.ravel().tolist()
-            if mode == "clip" or fits(p, starts):
-                view = base[one_window(p, starts)]
-                values = updates.reshape(view.shape)
-                if combine:
-                    getattr(lib.xp, combine)(view, values, out=view)
-                else:
-                    view[...] = values
-            return base
+            if mode == "fill" and not fits(p, starts):
+                return lib.xp.full(p.shape, filler(x.dtype, fill_value), x.dtype)
+            return x[one_window(p, starts)].reshape(p.shape).copy()
         starts = index_vectors(lib, indices, p)
-        values = updates.transpose(p.places).reshape(p.examples, *p.inner)
-        chosen = None
-        if mode != "clip":
-            lost = outside(lib, starts, p)
+        lead = p.axis or 0
+        if p.axis is not None:
+            out = self.take(lib, x, starts[:, p.components[0]], p.axis)
+        elif p.indexed:
+            out = x.transpose(p.indexed + p.whole)[index_arrays(lib, starts, p)]
+        else:
+            out = x[None][lib.xp.zeros(p.examples, np.int64)]
+        if len(out) == 1 != p.examples and p.axis is None:  # no index varies between examples
+            out = lib.xp.repeat(out, p.examples, axis=0)
+        if mode == "fill":
+            lost = self.outside(starts, p)
             if lost is not None:
-                (chosen,) = (~lost).nonzero()
-                starts, values = starts[chosen], values[chosen]
-                if not len(starts):
-                    return base
-        target = base.transpose(p.indexed + p.whole)
-        arrays = index_arrays(lib, starts, p, chosen, clamp=mode == "clip")
-        if all(len(a) == 1 for a in arrays):  # all examples have the same window
-            first = (len(starts), *[1] * (len(p.inner) - len(p.whole)))
-            target, arrays = target[None], (lib.xp.zeros(first, np.int64), *arrays)
-        if not combine and (unique_indices or lib.name == "numpy"):
-            target[arrays] = values
-        elif unique_indices:
-            target[arrays] = getattr(lib.xp, combine)(target[arrays], values)
-        else:
-            accumulate(lib, combine, base, target, arrays, values)
-        return base
+                out[(slice(None),) * lead + (lost,)] = filler(x.dtype, fill_value)
+        if p.axis is not None:
+            return out.reshape(p.shape)
+        return out.reshape(p.unordered).transpose(p.order)
 
-    return run
+    def scatter(self, combine: str) -> Callable[..., Raw]:
+        """Make the kernel that writes windows into a base by a binary function, or replaces."""
 
+        def run(
+            lib: Lib,
+            base: Raw,
+            indices: Raw,
+            updates: Raw,
+            dimension_numbers: indexing.ScatterDimensionNumbers,
+            mode: str,
+            unique_indices: bool,
+            **_flags: bool,
+        ) -> Raw:
+            sizes = indexing.window_sizes(base.ndim, dimension_numbers, updates.shape)
+            p = plan(base.shape, indices.shape, dimension_numbers, sizes)
+            if not updates.size:
+                return base
+            if p.examples == 1:
+                starts = indices.ravel().tolist()
+                if mode == "clip" or fits(p, starts):
+                    view = base[one_window(p, starts)]
+                    values = updates.reshape(view.shape)
+                    if combine:
+                        getattr(lib.xp, combine)(view, values, out=view)
+                    else:
+                        view[...] = values
+                return base
+            starts = index_vectors(lib, indices, p)
+            values = updates.transpose(p.places).reshape(p.examples, *p.inner)
+            chosen = None
+            if mode != "clip":
+                lost = self.outside(starts, p)
+                if lost is not None:
+                    (chosen,) = (~lost).nonzero()
+                    starts, values = starts[chosen], values[chosen]
+                    if not len(starts):
+                        return base
+            target = base.transpose(p.indexed + p.whole)
+            arrays = index_arrays(lib, starts, p, chosen, clamp=mode == "clip")
+            if all(len(a) == 1 for a in arrays):  # all examples have the same window
+                first = (len(starts), *[1] * (len(p.inner) - len(p.whole)))
+                target, arrays = target[None], (lib.xp.zeros(first, np.int64), *arrays)
+            if not unique_indices:
+                self.write(lib, combine, base, target, arrays, values)
+            elif combine:
+                target[arrays] = getattr(lib.xp, combine)(target[arrays], values)
+            else:
+                target[arrays] = values
+            return base
 
-# what CuPy adds atomically, complex numbers by their parts
-ADDED_AT = {"float32", "float64", "complex64", "complex128", "int32", "int64", "uint32", "uint64"}
+        return run
 
+    def take(self, _lib: Lib, x: Raw, index: Raw, axis: int) -> Raw:
+        """Read along one axis, the index clamped."""
+        return x.take(index, axis, mode="clip")
 
-def accumulate(
-    lib: Lib, combine: str, base: Raw, target: Raw, arrays: tuple[Raw, ...], values: Raw
-) -> None:
-    """Write values one after another to elements that may repeat."""
-    if lib.name != "numpy":
-        if combine != "add" or base.dtype.name not in ADDED_AT:
-            in_parallel(lib, combine, target, arrays, values)
-        elif base.dtype.kind == "c":
-            lib.add_at(target.real, arrays, values.real)
-            lib.add_at(target.imag, arrays, values.imag)
-        else:
-            lib.add_at(target, arrays, values)
-        return
-    at = getattr(np, combine).at
-    if not base.flags.c_contiguous:
-        at(target, arrays, values)
-        return
-    # A flat index is three to thirty times quicker than a tuple of arrays.
-    strides = [s // base.itemsize for s in target.strides]
-    flat = reduce(np.add, [a if s == 1 else a * s for a, s in zip(arrays, strides, strict=False)])
-    for n, s in zip(target.shape[len(arrays) :], strides[len(arrays) :], strict=True):
-        flat = flat[..., None] + np.arange(n) * s
-    if flat.shape != values.shape:
-        flat = np.broadcast_to(flat, values.shape)
-    at(base.reshape(-1), flat.ravel(), values.ravel())
+    def inside(self, start: Raw, limit: int) -> bool:
+        """Whether it is quickly seen that all windows are inside the operand."""
+        return bool(start.min() >= 0 and start.max() <= limit)
 
+    def outside(self, starts: Raw, p: Plan) -> Raw | None:
+        """Of each index vector, whether its window is outside the operand; None if none is."""
+        lost = None
+        for component, limit in enumerate(p.limits):
+            start = starts[:, component]
+            if self.inside(start, limit):
+                continue
+            bad = (start < 0) | (start > limit)
+            lost = bad if lost is None else lost | bad
+        return lost if lost is not None and lost.any() else None
 
-def in_parallel(lib: Lib, combine: str, target: Raw, arrays: tuple[Raw, ...], values: Raw) -> None:
-    """Do so where the order of writes to one element is not defined: by rounds of one each."""
-    xp = lib.xp
-    places = xp.arange(target.size).reshape(target.shape)[arrays]
-    places, values = xp.broadcast_to(places, values.shape).ravel(), values.ravel()
-    order = xp.argsort(places)
-    places, values = places[order], values[order]
-    flat = target.ravel()
-    while places.size:
-        last = xp.ones(places.shape, bool)
-        last[:-1] = places[1:] != places[:-1]
-        at, new = places[last], values[last]
-        flat[at] = getattr(xp, combine)(flat[at], new) if combine else new
+    def write(
+        self, _lib: Lib, combine: str, base: Raw, target: Raw, arrays: Arrays, values: Raw
+    ) -> None:
+        """Write values one after another to elements that may repeat."""
         if not combine:
-            break
-        places, values = places[~last], values[~last]
-    target[...] = flat.reshape(target.shape)
+            target[arrays] = values
+            return
+        at = getattr(np, combine).at
+        if not base.flags.c_contiguous:
+            at(target, arrays, values)
+            return
+        # A flat index is three to thirty times quicker than a tuple of arrays.
+        steps = [s // base.itemsize for s in target.strides]
+        flat = reduce(np.add, [a if s == 1 else a * s for a, s in zip(arrays, steps, strict=False)])
+        for n, s in zip(target.shape[len(arrays) :], steps[len(arrays) :], strict=True):
+            flat = flat[..., None] + np.arange(n) * s
+        if flat.shape != values.shape:
+            flat = np.broadcast_to(flat, values.shape)
+        at(base.reshape(-1), flat.ravel(), values.ravel())
 
+    def rows(self) -> Rows:
+        """The rows of all that reads and writes at indices."""
+        add = {
+            slices.slice_add_p: slice_add,
+            indexing.scatter_add_p: self.scatter("add"),
+            windows.dynamic_slice_add_p: dynamic_slice_add,
+        }
 
-def scatter_all(lib: Lib, base: Raw, *args: Raw, entries: windows.Entries) -> Raw:
-    """Add all parts in one pass."""
-    for write, own, params in windows.split(args, entries):
-        ADD[write](lib, base, *own, **params)
-    return base
+        def scatter_all(lib: Lib, base: Raw, *args: Raw, entries: windows.Entries) -> Raw:
+            for write, own, params in windows.split(args, entries):
+                add[write](lib, base, *own, **params)
+            return base
 
-
-# ---------------------------------------------------------------------------------------- rows
-
-ADD: dict[Any, Callable[..., Raw]] = {
-    slices.slice_add_p: slice_add,
-    indexing.scatter_add_p: scatter("add"),
-    windows.dynamic_slice_add_p: dynamic_slice_add,
-}
-
-
-def writes(into: Callable[..., Raw], *, moves: bool = False) -> Kernel:
-    """The row of a kernel that writes into its base: into a copy, unless the base may go."""
-
-    def run(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
-        return into(lib, lib.xp.array(base, order="C"), *rest, **params)
-
-    def inplace(lib: Lib, base: Raw, *rest: Raw, **params: Any) -> Raw:
-        # without axes it may be a scalar of NumPy's, which cannot be written to
-        return (into if base.shape else run)(lib, base, *rest, **params)
-
-    return Kernel(run, moves=moves, inplace=inplace)
+        return {
+            indexing.gather_p: Kernel(self.gather, moves=True),
+            indexing.scatter_set_p: writes(self.scatter(""), moves=True),
+            indexing.scatter_mul_p: writes(self.scatter("multiply")),
+            indexing.scatter_min_p: writes(self.scatter("minimum")),
+            indexing.scatter_max_p: writes(self.scatter("maximum")),
+            windows.scatter_all_p: writes(scatter_all),
+            **{prim: writes(kernel) for prim, kernel in add.items()},
+        }
 
 
 ROWS: Rows = {
     slices.slice_p: Kernel(lambda _lib, x, key: x[slices.basic(key)], view=True, moves=True),
     slices.slice_set_p: writes(slice_set, moves=True),
-    indexing.gather_p: Kernel(gather, moves=True),
-    indexing.scatter_set_p: writes(scatter(""), moves=True),
-    indexing.scatter_mul_p: writes(scatter("multiply")),
-    indexing.scatter_min_p: writes(scatter("minimum")),
-    indexing.scatter_max_p: writes(scatter("maximum")),
     windows.dynamic_slice_p: Kernel(dynamic_slice, moves=True),
     windows.dynamic_update_slice_p: writes(dynamic_update_slice, moves=True),
-    windows.scatter_all_p: writes(scatter_all),
-    **{prim: writes(add) for prim, add in ADD.items()},
+    **Accesses().rows(),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from arrayport.core import dtypes
 from arrayport.core.backend import Refusal
 from arrayport.core.primitive import Primitive
 from arrayport_backends.ndarray.scalars import DTYPES, HALVES, Builder, DType, Scalar
+
+if TYPE_CHECKING:
+    from arrayport_backends.ndarray.backend import ArrayBackend
 
 WIDE: Mapping[np.dtype[Any], np.dtype[Any]] = {
     **dict.fromkeys(dtypes.NARROW, dtypes.float32),
@@ -30,7 +33,6 @@ class Lib:
     special: Any  # scipy.special or its like, loaded on first use
     scipy_linalg: Any  # scipy.linalg or its like, loaded on first use
     fft: Any  # scipy.fft or its like, loaded on first use
-    add_at: Callable[[Any, Any, Any], None]  # (array, index, values): repeated indices accumulate
     keys: Callable[[Any], Any]  # typed random keys of their bits, unsigned integers of 64
 
     def asarray(self, raw: Any) -> Any:
@@ -58,6 +60,7 @@ class Kernel:
     ufunc: bool = False  # takes `out=`, which may be one of its operands
     view: bool = False  # the answer may share memory with the first operand
     moves: bool = False  # only moves elements: any dtype goes through as it is
+    programs: bool = False  # runs Programs: `run` takes the backend in the place of its library
     # (lib, base, *rest, **params): the same, written into base.
     inplace: Callable[..., Any] | None = None
     # (builder, *scalars, **params): one element's code, or one each of several answers; see `emit`.
@@ -65,11 +68,11 @@ class Kernel:
     kinds: str = "biufc"  # of the operands that `scalar` takes; see `fuses`
     price: float = 0.3  # nanoseconds that `run` takes for one float64 on NumPy, roughly
 
-    def bind(self, lib: Lib) -> Callable[..., Any]:
-        """The kernel as a function of raw arrays of one library."""
+    def bind(self, backend: ArrayBackend) -> Callable[..., Any]:
+        """The kernel as a function of a backend's raw arrays."""
         if isinstance(self.run, str):
-            return reduce(getattr, self.run.split("."), lib.xp)  # type: ignore[return-value]
-        return partial(self.run, lib)
+            return reduce(getattr, self.run.split("."), backend.lib.xp)  # type: ignore[return-value]
+        return partial(self.run, backend if self.programs else backend.lib)
 
     def fuses(self, operands: Iterable[DType]) -> bool:
         """Whether `emit` takes operands of these dtypes."""

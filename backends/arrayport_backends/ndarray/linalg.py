@@ -24,7 +24,7 @@ from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 HOST = Lazy("scipy.linalg")
 
 
-def _each(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def each(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """List the indices of the matrices in a stack."""
     return np.ndindex(*shape[:-2])
 
@@ -68,7 +68,7 @@ def by_matrix(
 
 def lapack(name: str, *xs: Any) -> Callable[..., Any]:
     """Find a routine of LAPACK for the dtype of host arrays."""
-    return HOST.get_lapack_funcs((name,), xs)[0]  # type: ignore[no-any-return]
+    return HOST.get_lapack_funcs((name,), xs)[0]
 
 
 def or_nan(lib: Lib, factor: Callable[..., Any], x: Any) -> Any:
@@ -85,14 +85,21 @@ def or_nan(lib: Lib, factor: Callable[..., Any], x: Any) -> Any:
 
 def cholesky(lib: Lib, x: Any) -> Any:
     """Factor; of a matrix that is not positive definite the lower triangle is NaN."""
+    made = or_nan(lib, lib.xp.linalg.cholesky, x)
+    lost = not_positive(made)  # NaN, which LAPACK lets through
+    return nan_where(lib, lost, made) if lost.any() else made
+
+
+def not_positive(factors: Any) -> Any:
+    """Of each factor, whether a pivot is no positive number."""
+    pivots = factors.diagonal(axis1=-2, axis2=-1)
+    return ~(pivots.real > 0).all(axis=-1)
+
+
+def nan_where(lib: Lib, lost: Any, factors: Any) -> Any:
+    """Lower triangles, of NaN where they are lost."""
     xp = lib.xp
-    made = or_nan(lib, xp.linalg.cholesky, x)
-    # CuPy does not refuse: it leaves a pivot that is no positive number.
-    pivots = xp.diagonal(made, axis1=-2, axis2=-1)
-    lost = ~(pivots.real > 0).all(axis=-1)
-    if lib.name != "numpy" or lost.any():
-        made = xp.tril(xp.where(lost[..., None, None], xp.asarray(xp.nan, made.dtype), made))
-    return made
+    return xp.tril(xp.where(lost[..., None, None], xp.asarray(xp.nan, factors.dtype), factors))
 
 
 def solve(lib: Lib, a: Any, b: Any) -> Any:
@@ -133,60 +140,40 @@ def _substitute(
     lib: Lib, a: Any, b: Any, left_side: bool, lower: bool, mode: int, unit_diagonal: bool
 ) -> Any:
     """Substitute; mode 0 takes the matrix as it is, 1 transposed, 2 conjugated as well."""
-    xp = lib.xp
-    if lib.name == "numpy":
-        (trsm,) = lib.scipy_linalg.get_blas_funcs(("trsm",), (a, b))
-        # BLAS has its matrices in columns, so it is given the transposed equation.
-        options = {"side": left_side, "lower": not lower, "trans_a": mode, "diag": unit_diagonal}
-        if b.ndim == 2:
-            return trsm(1, a.T, b.T, **options).T
-        out = xp.empty_like(b, order="C")
-        for i in _each(b.shape):
-            out[i] = trsm(1, a[i].T, b[i].T, **options).T
-        return out
-    if not left_side:  # X op(A) = B is op(A)^T X^T = B^T
-        if mode == 2:
-            a, mode = a.conj(), 1
-        mode, b = 1 - mode, xp.swapaxes(b, -1, -2)
-    out = xp.empty(b.shape, b.dtype)
-    for i in _each(b.shape):
-        out[i] = lib.scipy_linalg.solve_triangular(
-            a[i], b[i], trans=mode, lower=lower, unit_diagonal=unit_diagonal
-        )
-    return out if left_side else xp.swapaxes(out, -1, -2)
+    (trsm,) = lib.scipy_linalg.get_blas_funcs(("trsm",), (a, b))
+    # BLAS has its matrices in columns, so it is given the transposed equation.
+    options = {"side": left_side, "lower": not lower, "trans_a": mode, "diag": unit_diagonal}
+    if b.ndim == 2:
+        return trsm(1, a.T, b.T, **options).T
+    out = lib.xp.empty_like(b, order="C")
+    for i in each(b.shape):
+        out[i] = trsm(1, a[i].T, b[i].T, **options).T
+    return out
 
 
 def lu(lib: Lib, x: Any) -> list[Any]:
     """Factor with partial pivoting; also the pivots, and the order of rows that they make."""
-    xp = lib.xp
-    *lead, m, n = x.shape
-    packed = xp.empty(x.shape, x.dtype)
-    pivots = xp.empty((*lead, min(m, n)), xp.int32)
+    packed, pivots = factored(lib, lapack("getrf", x), x)
+    return [packed, pivots, lu_pivots_to_permutation(lib, pivots, x.shape[-2])]
+
+
+def factored(lib: Lib, factor: Callable[..., Any], x: Any) -> tuple[Any, Any]:
+    """Factors and pivots of a stack, one matrix after the other."""
+    packed = lib.xp.empty(x.shape, x.dtype)
+    pivots = lib.xp.empty((*x.shape[:-2], min(x.shape[-2:])), np.int32)
     if x.size:
-        if lib.name == "numpy":
-            (factor,) = lib.scipy_linalg.get_lapack_funcs(("getrf",), (x,))
-        else:
-            factor = lib.scipy_linalg.lu_factor
-        for i in _each(x.shape):
-            found = factor(x[i])
-            packed[i], pivots[i] = found[0], found[1]
-    return [packed, pivots, lu_pivots_to_permutation(lib, pivots, m)]
+        for i in each(x.shape):
+            packed[i], pivots[i] = factor(x[i])[:2]
+    return packed, pivots
 
 
 def lu_pivots_to_permutation(lib: Lib, pivots: Any, permutation_size: int) -> Any:
-    """Exchange rows one after the other; on a device in all matrices at once."""
-    xp = lib.xp
-    rows = xp.arange(permutation_size, dtype=xp.int32)
-    order = xp.broadcast_to(rows, (*pivots.shape[:-1], permutation_size)).copy()
-    if lib.name == "numpy":
-        for i in np.ndindex(*pivots.shape[:-1]):
-            for j, k in enumerate(pivots[i].tolist()):
-                order[i][[j, k]] = order[i][[k, j]]
-        return order
-    for j in range(pivots.shape[-1]):
-        place = pivots[..., j : j + 1]
-        moved, other = order[..., j : j + 1], xp.take_along_axis(order, place, axis=-1)
-        order = xp.where(rows == place, moved, xp.where(rows == j, other, order))
+    """Exchange rows one after the other."""
+    rows = lib.xp.arange(permutation_size, dtype=np.int32)
+    order = lib.xp.broadcast_to(rows, (*pivots.shape[:-1], permutation_size)).copy()
+    for i in np.ndindex(*pivots.shape[:-1]):
+        for j, k in enumerate(pivots[i].tolist()):
+            order[i][[j, k]] = order[i][[k, j]]
     return order
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, prod
 from typing import Any
 
@@ -20,43 +20,48 @@ from arrayport_backends.ndarray.mathematics import integers
 from arrayport_backends.ndarray.mathematics.logarithms import log1p
 from arrayport_backends.ndarray.scalars import Builder, Scalar
 
-ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-PARITY = 0x1BD11BDA
 WORD = 2**32 - 1
 FEW = 4
-BLOCK = 1 << 15  # what stays in a core's cache; a GPU has no use for it
+BLOCK = 1 << 15  # what stays in a core's cache
 SPLITTER = float(2**27 + 1)  # parts a float64 into two halves of its digits
 
 
 def threefry2x32(lib: Lib, *words: Any) -> list[Any]:
     """Hash two counter words under two key words; all broadcast."""
     xp = lib.xp
-    first, second, high, low = words
     shape = common_shape(*[w.shape for w in words])
     size = prod(shape)
-    if lib.name == "numpy" and size <= FEW:
-        each = [
-            [w.item()] * size if w.size == 1 else xp.broadcast_to(w, shape).ravel().tolist()
-            for w in words
-        ]
-        pairs = [_hashed(*four) for four in zip(*each, strict=True)]
-        return [xp.array([pair[i] for pair in pairs], xp.uint32).reshape(shape) for i in range(2)]
-    third = first ^ second ^ PARITY
+    if size > FEW:
+        return hashed(_blocks, lib, *words)
+    each = [
+        [w.item()] * size if w.size == 1 else xp.broadcast_to(w, shape).ravel().tolist()
+        for w in words
+    ]
+    pairs = [_pair(*four) for four in zip(*each, strict=True)]
+    return [xp.array([pair[i] for pair in pairs], xp.uint32).reshape(shape) for i in range(2)]
+
+
+def hashed(mix: Callable[[Lib, Any, Any, Sequence[Any]], None], lib: Lib, *words: Any) -> list[Any]:
+    """Hash arrays of words, which `mix` mixes in place."""
+    xp = lib.xp
+    first, second, high, low = words
+    shape = common_shape(*[w.shape for w in words])
+    third = first ^ second ^ integers.PARITY
     keys = [xp.broadcast_to(k, shape) if k.ndim else k for k in (first, second, third)]
     outs = xp.empty(shape, xp.uint32), xp.empty(shape, xp.uint32)
     for out, counter, key in zip(outs, (high, low), (first, second), strict=True):
         out[...] = counter
         xp.add(out, key, out=out)
-    _blocks(lib, *outs, keys)
+    mix(lib, *outs, keys)
     return list(outs)
 
 
-def _hashed(first: int, second: int, x: int, y: int) -> tuple[int, int]:
+def _pair(first: int, second: int, x: int, y: int) -> tuple[int, int]:
     """Hash one pair of words by Python's integers, which is quicker than arrays of so few."""
-    keys = (first, second, first ^ second ^ PARITY)
+    keys = (first, second, first ^ second ^ integers.PARITY)
     x, y = x + first, y + second & WORD
     for i in range(5):
-        for r in ROTATIONS[i % 2]:
+        for r in integers.ROTATIONS[i % 2]:
             x = x + y & WORD
             y = (y << r & WORD | y >> 32 - r) ^ x
         x, y = x + keys[(i + 1) % 3], y + keys[(i + 2) % 3] + i + 1 & WORD
@@ -65,8 +70,8 @@ def _hashed(first: int, second: int, x: int, y: int) -> tuple[int, int]:
 
 def _blocks(lib: Lib, x: Any, y: Any, keys: Sequence[Any]) -> None:
     """Run the rounds on pieces along the first axes that fit a block."""
-    if lib.name != "numpy" or x.size <= BLOCK:
-        _rounds(lib, x, y, keys)
+    if x.size <= BLOCK:
+        rounds(lib, x, y, keys)
         return
     row = x.size // len(x)
     if row > BLOCK:
@@ -76,15 +81,15 @@ def _blocks(lib: Lib, x: Any, y: Any, keys: Sequence[Any]) -> None:
     step = BLOCK // row
     for i in range(0, len(x), step):
         part = slice(i, i + step)
-        _rounds(lib, x[part], y[part], [k[part] if k.ndim else k for k in keys])
+        rounds(lib, x[part], y[part], [k[part] if k.ndim else k for k in keys])
 
 
-def _rounds(lib: Lib, x: Any, y: Any, keys: Sequence[Any]) -> None:
+def rounds(lib: Lib, x: Any, y: Any, keys: Sequence[Any]) -> None:
     """Mix x and y in place; the first key words are added already."""
     xp = lib.xp
     spare = xp.empty_like(x)
     for i in range(5):
-        for r in ROTATIONS[i % 2]:
+        for r in integers.ROTATIONS[i % 2]:
             xp.add(x, y, out=x)
             xp.left_shift(y, r, out=spare)
             xp.right_shift(y, 32 - r, out=y)

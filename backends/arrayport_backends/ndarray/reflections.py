@@ -14,7 +14,7 @@ from arrayport_backends.ndarray.linalg import by_matrix, lapack
 def qr(lib: Lib, x: Any, full_matrices: bool, pivoting: bool) -> list[Any]:
     """Decompose, on the host where columns may change places."""
     if pivoting:
-        return PIVOTED(lib, x, full_matrices=full_matrices, pivoting=True)  # type: ignore[no-any-return]
+        return PIVOTED(lib, x, full_matrices=full_matrices, pivoting=True)
     q, r = lib.xp.linalg.qr(x, "complete" if full_matrices else "reduced")
     return [q, r]
 

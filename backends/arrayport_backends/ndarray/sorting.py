@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from arrayport.ops.sorting import sort_p, top_k_p
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
 Raw = Any
+Order = Callable[[Lib, Raw, int], Raw]  # indices that sort an array along an axis, stably
 QUICK = 2048  # elements from which NumPy's vectorised sort, made stable, beats its stable one
 
 
@@ -17,35 +19,41 @@ def sort(lib: Lib, *xs: Raw, dimension: int, num_keys: int) -> list[Raw]:
     """Sort one real operand at once, any others by the order that the keys give."""
     if len(xs) == 1 and xs[0].dtype.kind != "c" and not _zeros_differ(xs[0]):
         return [lib.xp.sort(xs[0], axis=dimension)]
+    return by_keys(stable_order, lib, xs, dimension, num_keys)
+
+
+def by_keys(
+    argsort: Order, lib: Lib, xs: Sequence[Raw], dimension: int, num_keys: int
+) -> list[Raw]:
+    """Put all operands in the order of the first ones, complex ones by their parts."""
     keys = [
         part for x in xs[:num_keys] for part in ((x.real, x.imag) if x.dtype.kind == "c" else (x,))
     ]
-    order = stable_order(lib, keys[-1], dimension)
+    order = argsort(lib, keys[-1], dimension)
     for key in reversed(keys[:-1]):
-        again = stable_order(lib, _taken(lib, key, order, dimension), dimension)
-        order = _taken(lib, order, again, dimension)
-    return [_taken(lib, x, order, dimension) for x in xs]
+        again = argsort(lib, taken(lib, key, order, dimension), dimension)
+        order = taken(lib, order, again, dimension)
+    return [taken(lib, x, order, dimension) for x in xs]
 
 
 def _zeros_differ(x: Raw) -> bool:
     """Whether a zero may be negative: an unstable sort could change the order of zeros."""
-    if type(x) is not np.ndarray or x.dtype.kind in "biu":
+    if x.dtype.kind in "biu":
         return False
     return bool((x.view(f"i{x.itemsize}") == np.iinfo(f"i{x.itemsize}").min).any())
 
 
-def _taken(lib: Lib, x: Raw, order: Raw, axis: int) -> Raw:
+def taken(lib: Lib, x: Raw, order: Raw, axis: int) -> Raw:
+    """The elements in an order."""
     return x[order] if x.ndim == 1 else lib.xp.take_along_axis(x, order, axis)
 
 
 def stable_order(lib: Lib, key: Raw, axis: int) -> Raw:
     """Indices that sort; equal elements, and NaNs among themselves, keep their order."""
-    if lib.name != "numpy":
-        return lib.xp.argsort(key, axis=axis)
     if key.size < QUICK or key.itemsize < 4:
         return key.argsort(axis, kind="stable")
     order = key.argsort(axis)
-    ranked = _taken(lib, key, order, axis).swapaxes(axis, -1)
+    ranked = taken(lib, key, order, axis).swapaxes(axis, -1)
     new = (ranked[..., 1:] != ranked[..., :-1]) & (ranked[..., :-1] == ranked[..., :-1])
     if new.all():
         return order
@@ -57,30 +65,34 @@ def stable_order(lib: Lib, key: Raw, axis: int) -> Raw:
 
 def top_k(lib: Lib, x: Raw, k: int, axis: int) -> list[Raw]:
     """Take the first k of the order that sorts descending."""
-    key = x
-    if x.dtype.kind == "f":
-        bits = x.view(f"i{x.itemsize}")
-        size = 8 * x.itemsize - 1
-        key = bits ^ ((bits >> size) & np.iinfo(bits.dtype).max)
-    key = ~key
-    few = lib.name == "numpy" and 0 < 8 * k <= key.shape[axis]
-    order = _smallest(lib, key, k, axis) if few else None
+    key = descending(x)
+    order = _smallest(lib, key, k, axis) if 0 < 8 * k <= key.shape[axis] else None
     if order is None:
-        order = stable_order(lib, key, axis)[_first(k, axis)]
-    return [_taken(lib, x, order, axis), order.astype(np.int32)]
+        order = stable_order(lib, key, axis)[first(k, axis)]
+    return [taken(lib, x, order, axis), order.astype(np.int32)]
 
 
-def _first(k: int, axis: int) -> tuple[slice, ...]:
+def descending(x: Raw) -> Raw:
+    """Integers or booleans that sort as x does from its largest element on, NaN before all."""
+    if x.dtype.kind != "f":
+        return ~x
+    bits = x.view(f"i{x.itemsize}")
+    size = 8 * x.itemsize - 1
+    return ~(bits ^ ((bits >> size) & np.iinfo(bits.dtype).max))
+
+
+def first(k: int, axis: int) -> tuple[slice, ...]:
+    """The key of the first k along an axis."""
     return (slice(None),) * axis + (slice(k),)
 
 
 def _smallest(lib: Lib, key: Raw, k: int, axis: int) -> Raw | None:
     """Indices of the k smallest elements by partition; None where a tie leaves the choice open."""
-    places = np.sort(key.argpartition(k - 1, axis)[_first(k, axis)], axis)
-    chosen = _taken(lib, key, places, axis)
+    places = np.sort(key.argpartition(k - 1, axis)[first(k, axis)], axis)
+    chosen = taken(lib, key, places, axis)
     if ((key <= chosen.max(axis, keepdims=True)).sum(axis) > k).any():
         return None
-    return _taken(lib, places, chosen.argsort(axis, kind="stable"), axis)
+    return taken(lib, places, chosen.argsort(axis, kind="stable"), axis)
 
 
 ROWS: Rows = {sort_p: Kernel(sort), top_k_p: Kernel(top_k)}

@@ -108,7 +108,7 @@ class NumpyExecutor(Executor):
             found = super(NumpyExecutor, self).prepare(inline(program, run))
             return inline(found, self.run_again)
 
-        return program.derive(("prepared", self.backend), prepared)  # type: ignore[no-any-return]
+        return program.derive(("prepared", self.backend), prepared)
 
     def run_again(self, eqn: Eqn) -> Program | None:
         """What an equation runs that is not to share results with what is around it."""

@@ -25,7 +25,7 @@ def signature(program: Program) -> bytes | None:
         except TypeError:
             return (None,)
 
-    return program.derive("signature", written)[0]  # type: ignore[no-any-return]
+    return program.derive("signature", written)[0]
 
 
 def _program(program: Program) -> Iterator[bytes]:
