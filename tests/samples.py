@@ -18,7 +18,7 @@ def adjoint(x: Any) -> Any:
     return np.swapaxes(np.conj(x), -1, -2)
 
 
-def close(found: Any, expected: Any, *, narrow: float = 1e-4, wide: float = 1e-10) -> None:
+def close(found: Any, expected: Any, *, narrow: float, wide: float) -> None:
     """Require equal shapes, and values within the tolerance of the narrower dtype."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape

@@ -381,8 +381,8 @@ class Jitted:
         """Run the Program, which may write where those given away are, if nobody else sees it."""
         if inspecting() or current_stage() is not EVAL or any(type(x) is not Array for x in leaves):
             return self.run(program, leaves)
-        ids = [id(x) for x in leaves]
-        numbers = [ids.index(id(x)) for x in given if ids.count(id(x)) == 1 and backend.alone(x)]
+        places = _places(leaves)
+        numbers = [places[id(x)] for x in given if places.get(id(x), -1) >= 0 and backend.alone(x)]
         if not numbers:
             return self.run(program, leaves)
         executor = program.derive(
@@ -494,6 +494,14 @@ def _first_class(x: Any) -> type:
         if cls not in (dict, list, tuple) or not x:
             return cls
         x = next(iter(x.values() if cls is dict else x))
+
+
+def _places(leaves: Sequence[Array]) -> dict[int, int]:
+    """The places of leaves, by their identity; -1 of one that comes more than once."""
+    places: dict[int, int] = {}
+    for place, leaf in enumerate(leaves):
+        places[id(leaf)] = -1 if id(leaf) in places else place
+    return places
 
 
 def _abstract(dynamic: Any) -> tuple[list[Any], Any]:

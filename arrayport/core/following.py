@@ -78,7 +78,8 @@ def entries_of(
     """The entries of an operation's answers; None for what comes of no placed operand."""
     if all(e is None for e in entries):
         return [None] * len(outs)
-    return prim.divide(entries, xs, outs, **params)  # type: ignore[no-any-return]
+    divided: Sequence[Entries | None] = prim.divide(entries, xs, outs, **params)
+    return divided
 
 
 # ---- rules, those that no family of operations has to itself
@@ -104,9 +105,14 @@ def _as_operands(
 def through(
     entries: Sequence[Entries | None], _xs: Sequence[Any], _outs: Sequence[Any], program: Any
 ) -> list[Entries | None]:
-    """Divide a Program's answers by its equations."""
-    known: dict[Any, Entries | None] = dict(zip(program.ins, entries, strict=True))
-    for prim, ins, params, outs in program.eqns:
-        given = [known.get(a) for a in ins]
-        known.update(zip(outs, entries_of(prim, ins, given, params, outs), strict=True))
-    return [known.get(a) for a in program.outs]
+    """Divide a Program's answers by its equations, which are walked once for such operands."""
+
+    def walked() -> list[Entries | None]:
+        known: dict[Any, Entries | None] = dict(zip(program.ins, entries, strict=True))
+        for prim, ins, params, outs in program.eqns:
+            given = [known.get(a) for a in ins]
+            known.update(zip(outs, entries_of(prim, ins, given, params, outs), strict=True))
+        return [known.get(a) for a in program.outs]
+
+    found: list[Entries | None] = program.derive(("divided", *entries), walked)
+    return found

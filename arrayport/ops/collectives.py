@@ -229,7 +229,7 @@ psum_scatter_p: Collective = Collective(
 )
 
 
-def _exchange(size: int, x: Array, axis: int) -> tuple[Array, bool]:  # noqa: ARG001
+def _exchange(_size: int, x: Array, axis: int) -> tuple[Array, bool]:
     """Part i of example j becomes part j of example i."""
     return move_axis(move_axis(x, axis + 1, 0), 1, axis + 1), True
 

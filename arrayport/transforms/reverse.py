@@ -103,7 +103,7 @@ def _differentiated(
             full = inputs
             if len(args) > 1:
                 full = list(args)
-                full[alone] = inputs[0]  # type: ignore[index]
+                full[numbers[0]] = inputs[0]
             value, (ct,) = _pull_back(trace, inputs, fun, full, kwargs)
             found = ct if ct is not None and ct.weak is x.weak else _gradient(ct, x)
             return (value, found) if with_value else found

@@ -41,6 +41,10 @@ SPECIAL_PAIRS = (0.0, -0.0, 1.0, -1.5, 2.0, np.inf, -np.inf, np.nan)
 STEP = 1e-5  # of central differences in float64
 
 
+class Silent(UnsatisfiedAssumption):
+    """A law has nothing to say of a call, which has no operand of the kind that it is about."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A call as a function of those of its arrays that laws batch and differentiate."""
@@ -249,7 +253,7 @@ def vmap(row: Row, call: Call) -> None:
     """Require of the batched call a loop's results: all operands along axis 0, then one."""
     found = ours(row, call)
     if not found.operands:
-        return
+        raise Silent("no operand is batched")
     other = tuple(_reversed(x) for x in found.operands)
     pairs = list(zip(found.operands, other, strict=True))
     expected = [_stacked(found.function, found.operands, other)]
@@ -318,6 +322,13 @@ def _wide(call: Call) -> Call:
     return Call(args, kwargs, call.case)
 
 
+def _differentiable(bound: Bound) -> Bound:
+    found = bound.smooth()
+    if not found.operands:
+        raise Silent("no operand has a derivative")
+    return found
+
+
 def _directions(xs: Sequence[Any], seed: int = 0) -> list[Any]:
     rng = np.random.default_rng((seed, DIRECTIONS))
     made = []
@@ -367,9 +378,7 @@ def _scale(x: Any) -> float:
 
 def forward(row: Row, call: Call) -> None:
     """Require that the jvp agrees with finite differences."""
-    found = ours(row, _wide(call)).smooth()
-    if not found.operands:
-        return
+    found = _differentiable(ours(row, _wide(call)))
     ts = _directions(found.operands)
     _, pushed = _push(row, found, ts)
     function = _at_once(row, found.function)
@@ -397,9 +406,7 @@ def _pull(row: Row, found: Bound, ws: Sequence[Any]) -> Any:
 
 def reverse(row: Row, call: Call) -> None:
     """Require that the vjp is the jvp transposed: <w, J t> = <J' w, t>."""
-    found = ours(row, _wide(call)).smooth()
-    if not found.operands:
-        return
+    found = _differentiable(ours(row, _wide(call)))
     ts = _directions(found.operands)
     outs, pushed = _push(row, found, ts)
     ws = _directions(outs, 1)
@@ -414,9 +421,7 @@ def reverse(row: Row, call: Call) -> None:
 
 def second(row: Row, call: Call) -> None:
     """Require that the jvp of the vjp agrees with the vjp's finite differences."""
-    found = ours(row, _wide(call)).smooth()
-    if not found.operands:
-        return
+    found = _differentiable(ours(row, _wide(call)))
     outs = found.function(*found.operands)
     ws, ts = _directions(outs, 1), _directions(found.operands)
 
@@ -432,9 +437,7 @@ def gradients(row: Row, call: Call) -> None:
     """Require that the vjp is JAX's, with its dtypes."""
     if not reference_name(row).startswith("jax."):
         return
-    found = ours(row, call).smooth()
-    if not found.operands:
-        return
+    found = _differentiable(ours(row, call))
     ws = _directions(found.function(*found.operands), 1)
     pulled = _pull(row, found, ws)
     wanted = _expected_gradients(row, call)

@@ -59,9 +59,11 @@ OF_HEAVY = {laws.value, laws.compiled}
 def _applies(law: Callable[[Row, Call], None], row: Row, backend: str) -> bool:
     if backend == "jax" and row.heavy and law not in OF_HEAVY:
         return False
-    if law in OF_TRACED and row.not_batchable:
+    if (law in OF_TRACED and row.not_batchable) or (law is laws.vmap and not row.batchable):
         return False
     if law in OF_SMOOTH and (row.not_differentiable or (row.forward_only and law != laws.forward)):
+        return False
+    if law is laws.gradients and not laws.reference_name(row).startswith("jax."):
         return False
     return law is not laws.second or row.order > 1
 
@@ -92,12 +94,14 @@ def test_law(law: Callable[[Row, Call], None], row: Row, backend: str, share: fl
         first += cells.TRIES * SHORT
         most = SHORT if law in COMPILING or backend == "jax" else most
     wanted = max(1, round(most * share))
-    held = 0
+    held = silent = 0
     for number in range(first, first + cells.TRIES * wanted):
         example, call = drawn(row, number)
         try:
             with ap.use_backend(backend):
                 law(row, call)
+        except laws.Silent:
+            silent += 1  # of integers, where the law is of derivatives
         except UnsatisfiedAssumption:
             continue  # at a kink
         except UnsupportedOnBackendError as refusal:
@@ -105,10 +109,11 @@ def test_law(law: Callable[[Row, Call], None], row: Row, backend: str, share: fl
         except Exception as error:
             error.add_note(f"hold{(law.__name__, row.name, backend, *example)} repeats it")
             raise
-        held += 1
-        if held == wanted:
+        else:
+            held += 1
+        if held and held + silent >= wanted:
             return
-    pytest.fail(f"{held} of {wanted} calls are away from kinks")
+    pytest.fail(f"{held} calls are held to it, {silent} say nothing, the others are at kinks")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

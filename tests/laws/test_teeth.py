@@ -10,6 +10,7 @@ import pytest
 from arrayport_conformance import laws
 from arrayport_conformance.catalogue import ROWS, Row
 from arrayport_conformance.catalogue.rows import Call
+from hypothesis.errors import UnsatisfiedAssumption
 
 import arrayport as ap
 from arrayport.core import backend as backends
@@ -26,6 +27,8 @@ def breaks(law: Callable[[Row, Call], None], name: str) -> bool:
         for call in laws.examples(KNOWN[name]):
             try:
                 law(KNOWN[name], call)
+            except UnsatisfiedAssumption:
+                continue  # of integers, where the law is of derivatives
             except (AssertionError, ProgramError, TypeError, ValueError):
                 return True
     return False

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import dtypes as types
-from arrayport.core.tree import tree_map
+from arrayport.core.tree import tree_leaves, tree_map
 
 FLOATS = ("float32", "float64")
 NARROW = ("float16", "bfloat16")
@@ -113,6 +113,13 @@ class Row:
     def name(self) -> str:
         """Name of the function, and of what tests say of it."""
         return self.function
+
+    @property
+    def batchable(self) -> bool:
+        """Tell whether it can be traced and a case has an operand to batch."""
+        leaves = tree_leaves([(case.args, case.kwargs) for case in self.cases])
+        free = any(isinstance(x, Operand) and not x.fixed for x in leaves)
+        return free and not self.not_batchable
 
 
 def case(*args: Any, **kwargs: Any) -> Case:

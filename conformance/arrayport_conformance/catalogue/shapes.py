@@ -93,7 +93,12 @@ ROWS = (
         FLOATS,
         0,
     ),
-    Row("lax.convert_element_type", (case(X(2, 3), "float32"),), ("int32", "bool", *FLOATS), 0),
+    Row(
+        "lax.convert_element_type",
+        (case(X(2, 3), "float32"), case(X(3), "complex128")),
+        ("int32", "bool", *FLOATS),
+        0,
+    ),
     Row("lax.select", (case(B(2, 3), X(2, 3), X(2, 3)),), A_FEW, 0),
     Row("lax.select_n", (case(B(2, 3), X(2, 3), X(2, 3)),), A_FEW, 0),
     Row("lax.full_like", (case(X(2, 3), 2),), A_FEW, 0),
