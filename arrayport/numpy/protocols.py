@@ -52,6 +52,9 @@ HOSTED = {
 }
 # Of what is none of these it must be said what it is, or where: lists, NumPy's arrays.
 SETTLED = (Array, int, float, complex, str, type(None))
+# What of an Array cannot be done, as errors say it.
+CHANGE = "change an array, which an Array does not"
+OUT = "write an Array into a NumPy array (out=, or an operator such as +=)"
 # What makes NumPy's arrays, as numpy.asarray does: others ask them for what they go on to write to.
 CONVERTERS = {"atleast_1d", "atleast_2d", "atleast_3d"}
 WRITERS = {
@@ -112,26 +115,29 @@ def numpy_ufunc(
         return NotImplemented
     out = options.get("out")
     if out is not None:
-        if not _writable(out, (inputs, options)):
-            raise _no_writing(name)
-        return getattr(asked, method)(*_on_host(inputs), **_on_host(options))
+        return _written(getattr(asked, method), inputs, options, out, *_out_instead(name))
     known = counterpart("numpy", name)
     if known is None:
         raise _not_covered(_named(asked))
     if method == "at":
-        if _writable(inputs[0], inputs[1:]):
-            return asked.at(inputs[0], *_on_host(inputs[1:]))
-        raise TypeError(
-            f"numpy.{name}.at was asked at {user_line()} to change an array, which an Array does "
-            f"not: write x = arrayport.numpy.{name}.at(x, indices, values, inplace=False), or "
+        cure = (
+            f"x = arrayport.numpy.{name}.at(x, indices, values, inplace=False), or "
             "x.at[indices].add(values) and its kin"
         )
-    if method != "__call__":
-        if not isinstance(known, ufunc):
-            known = ufunc(known, asked.nin, asked.nout, identity=asked.identity, call=known)
-        if options.get("where") is True:
-            del options["where"]
-        return _called(getattr(known, method), inputs, options)
+        return _written(asked.at, inputs, options, inputs[0], f"numpy.{name}.at", CHANGE, cure)
+    if method == "__call__":
+        return _elementwise(name, known, inputs, options)
+    if not isinstance(known, ufunc):
+        known = ufunc(known, asked.nin, asked.nout, identity=asked.identity, call=known)
+    if options.get("where") is True:
+        del options["where"]
+    return _called(getattr(known, method), inputs, options)
+
+
+def _elementwise(
+    name: str, known: Callable[..., Any], inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Call ours for each element, with those of a ufunc's options that have a meaning here."""
     if options.pop("where", True) is not True:
         raise TypeError(
             f"numpy.{name}(where=...) on an Array at {user_line()}: write numpy.where(mask, "
@@ -186,13 +192,8 @@ def numpy_function(
     if any(_answers(cls, "__array_function__") for cls in types):
         return NotImplemented
     if name in WRITERS:
-        target, *sources = (*args, *kwargs.values())
-        if _writable(target, sources):
-            return func(*_on_host(args), **_on_host(kwargs))
-        raise TypeError(
-            f"{module}.{name} was asked at {user_line()} to change an array, which an Array does "
-            f"not: write {WRITERS[name]}"
-        )
+        target = (*args, *kwargs.values())[0]
+        return _written(func, args, kwargs, target, f"{module}.{name}", CHANGE, WRITERS[name])
     if name in HOSTED or (name in CONVERTERS and not _any_traced(args)):
         return func(*_on_host(args), **_on_host(kwargs))
     known = OWN.get(name) or counterpart(module, name)
@@ -205,19 +206,23 @@ def numpy_function(
     given = about.theirs.bind(*args, **kwargs).arguments
     out = given.pop("out", None)
     if out is not None:
-        if not _writable(out, (args, kwargs)):
-            raise _no_writing(name)
-        return func(*_on_host(args), **_on_host(kwargs))
-    renamed, first = RENAMED.get(name, {}), next(iter(about.theirs.parameters))
+        return _written(func, args, kwargs, out, *_out_instead(name))
+    first = next(iter(about.theirs.parameters))
     leading = [given.pop(first)] if first in given else []
-    options = {}
+    return _called(known, leading, _renamed(f"{module}.{name}", about, given))
+
+
+def _renamed(path: str, about: Parameters, given: dict[str, Any]) -> dict[str, Any]:
+    """Give arguments the names of ours; those that say nothing of values are left out."""
+    name = path.rpartition(".")[2]
+    renamed, options = RENAMED.get(name, {}), {}
     for key, value in given.items():
         new = renamed.get(key, key)
         if new in about.ours:
             options[new] = value
         elif not _says_nothing(name, key, value, about.theirs.parameters[key].default):
-            raise TypeError(f"{module}.{name} on an Array takes no {key}=: at {user_line()}")
-    return _called(known, leading, options)
+            raise TypeError(f"{path} on an Array takes no {key}=: at {user_line()}")
+    return options
 
 
 def _called(known: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -241,9 +246,24 @@ def _answers(cls: type, protocol: str) -> bool:
     return method not in known and by_type(cls) is None
 
 
-def _writable(target: Any, sources: Any) -> bool:
-    """Whether NumPy may write: to arrays that change, values that are there."""
-    return not _any_array(target) and not _any_traced(sources)
+def _written(
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    target: Any,
+    name: str,
+    asked: str,
+    cure: str,
+) -> Any:
+    """Let NumPy write: to arrays that change, values that are there."""
+    if _any_array(target) or _any_traced((args, kwargs)):
+        raise TypeError(f"{name} was asked at {user_line()} to {asked}: write {cure}")
+    return func(*_on_host(args), **_on_host(kwargs))
+
+
+def _out_instead(name: str) -> tuple[str, str, str]:
+    """Name what was asked to write its answer, what that is, and what to write instead."""
+    return f"numpy.{name}", OUT, f"y = numpy.{name}(...) and go on with y"
 
 
 def _any_array(tree: Any) -> bool:
@@ -262,13 +282,6 @@ def _says_nothing(name: str, key: str, value: Any, default: Any) -> bool:
 
 def _on_host(tree: Any) -> Any:
     return tree_map(lambda x: np.asarray(x) if isinstance(x, Array) else x, tree)
-
-
-def _no_writing(name: str) -> TypeError:
-    return TypeError(
-        f"numpy.{name} was asked at {user_line()} to write an Array into a NumPy array (out=, or "
-        f"an operator such as +=): write y = numpy.{name}(...) and go on with y"
-    )
 
 
 def _not_covered(name: str) -> TypeError:
