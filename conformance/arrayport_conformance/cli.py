@@ -9,11 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import arrayport
 from arrayport.core.lazy import Lazy
+from arrayport.testing.agreement import Tolerance
 from arrayport_conformance import doctor, names, standard, verify, workflows
 from arrayport_conformance.reports import duration, print_table, progress
 
@@ -47,97 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"arrayport {arrayport.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    looks = commands.add_parser("doctor", help="what is installed, what is missing, what it takes")
-    which = looks.add_mutually_exclusive_group()
-    which.add_argument("--rules", action="store_true", help="primitives x rules x backends")
-    which.add_argument("--names", action="store_true", help="which of JAX's names exist")
-    looks.add_argument("--json", action="store_true", help="print JSON")
-    looks.set_defaults(run=_doctor)
-
-    runs = commands.add_parser("verify", help="run a function on every backend and compare")
-    runs.add_argument(
-        "target",
-        metavar="FILE.py[:function]",
-        help="the function; the file's example_inputs() gives its arguments",
-    )
-    runs.add_argument(
-        "--backends", type=_listed, metavar="NAME,...", help="run these, not all present"
-    )
-    runs.add_argument("--json", metavar="FILE|-", help="write the results as JSON")
-    runs.set_defaults(run=_verify)
-
-    suite = commands.add_parser("array-api", help="run the array API standard's own suite")
-    suite.add_argument("--suite", required=True, type=Path, help="a checkout of array-api-tests")
-    suite.add_argument(
-        "--backend", default="numpy", metavar="NAME", help="where it runs; numpy if not given"
-    )
-    versions = tuple(standard.NAMESPACES)
-    suite.add_argument(
-        "--api-version", choices=versions, default=versions[0], help="of the standard"
-    )
-    suite.add_argument(
-        "--max-examples", type=_positive, default=100, metavar="N", help="for each test; 100"
-    )
-    suite.add_argument("--seed", type=int, default=0, metavar="N", help="of Hypothesis; 0")
-    suite.add_argument("--module", default="", help="another library's namespace, such as numpy")
-    suite.add_argument("--workers", type=_positive, default=2, metavar="N", help="processes; 2")
-    suite.add_argument("--json", metavar="FILE", help="write the results; resumes if interrupted")
-    suite.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
-    suite.set_defaults(run=_array_api)
-
-    table = commands.add_parser("matrix", help="functions x backends x laws, as a page")
-    table.add_argument(
-        "--backends", type=_listed, metavar="NAME,...", help="these, not all present"
-    )
-    table.add_argument(
-        "--only",
-        default=[],
-        type=_listed,
-        metavar="PATTERN,...",
-        help="functions: 'numpy.fft.*,sin'",
-    )
-    table.add_argument(
-        "--max-examples",
-        type=_positive,
-        default=2,
-        metavar="N",
-        help="calls for each function and law, on JAX half as many; 2",
-    )
-    table.add_argument("--workers", type=_positive, default=2, metavar="N", help="processes; 2")
-    table.add_argument(
-        "--out",
-        type=Path,
-        default=Path("matrix"),
-        metavar="FOLDER",
-        help="where the page goes, ./matrix if not given; an interrupted run goes on",
-    )
-    table.add_argument("--compare", type=Path, metavar="OLD.json", help="show what changed since")
-    table.set_defaults(run=_matrix)
-
-    flow = commands.add_parser("ci", help="write a workflow that tests a library on each backend")
-    flow.add_argument(
-        "--provider", choices=tuple(workflows.PLACES), required=True, help="whose runners run it"
-    )
-    flow.add_argument(
-        "--backends",
-        default=list(workflows.BACKENDS),
-        type=_listed,
-        metavar="NAME,...",
-        help=f"a job for each; {','.join(workflows.BACKENDS)} if not given",
-    )
-    flow.add_argument(
-        "--pythons",
-        default=list(workflows.PYTHONS),
-        type=_listed,
-        metavar="3.11,...",
-        help=f"on each of these Pythons; {','.join(workflows.PYTHONS)} if not given",
-    )
-    flow.add_argument(
-        "--out", type=Path, metavar="FILE", help="the file, if not where the provider looks"
-    )
-    flow.add_argument("--force", action="store_true", help="overwrite the file")
-    flow.set_defaults(run=_ci)
+    for add in (_add_doctor, _add_verify, _add_array_api, _add_matrix, _add_ci):
+        add(commands)
     return parser
 
 
@@ -160,6 +73,17 @@ def _writable(path: str | None) -> None:
         raise verify.UsageError(f"{path} cannot be written: it is a folder, or is in none")
 
 
+def _error(text: str) -> float:
+    """Read a number that errors may be as large as."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return number
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
@@ -167,6 +91,15 @@ def _positive(text: str) -> int:
 
 
 # ---- doctor
+
+
+def _add_doctor(commands: Any) -> None:
+    parser = commands.add_parser("doctor", help="what is installed, what is missing, what it takes")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--rules", action="store_true", help="primitives x rules x backends")
+    which.add_argument("--names", action="store_true", help="which of JAX's names exist")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=_doctor)
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -249,9 +182,29 @@ def _names(as_json: bool) -> int:
 # ---- verify
 
 
+def _add_verify(commands: Any) -> None:
+    parser = commands.add_parser("verify", help="run a function on every backend and compare")
+    parser.add_argument(
+        "target",
+        metavar="FILE.py[:function]",
+        help="the function; the file's example_inputs() gives its arguments",
+    )
+    parser.add_argument(
+        "--backends", type=_listed, metavar="NAME,...", help="run these, not all present"
+    )
+    for option in ("--rtol", "--atol"):
+        parser.add_argument(option, type=_error, metavar="X", help="in place of the file's own")
+    parser.add_argument("--json", metavar="FILE|-", help="write the results as JSON")
+    parser.set_defaults(run=_verify)
+
+
 def _verify(options: argparse.Namespace) -> int:
     _writable(None if options.json == "-" else options.json)
     subject = verify.load(options.target)
+    stated = {name: getattr(options, name) for name in ("rtol", "atol")}
+    given = {name: number for name, number in stated.items() if number is not None}
+    if given:
+        subject = replace(subject, tolerance=replace(subject.tolerance or Tolerance(), **given))
     report = verify.verify(subject, _backends(options.backends))
     text = json.dumps(report.as_json(), indent=2)
     if options.json == "-":
@@ -290,6 +243,27 @@ def _print_report(report: verify.Report) -> None:
 # ---- array-api
 
 
+def _add_array_api(commands: Any) -> None:
+    parser = commands.add_parser("array-api", help="run the array API standard's own suite")
+    parser.add_argument("--suite", required=True, type=Path, help="a checkout of array-api-tests")
+    parser.add_argument(
+        "--backend", default="numpy", metavar="NAME", help="where it runs; numpy if not given"
+    )
+    versions = tuple(standard.NAMESPACES)
+    parser.add_argument(
+        "--api-version", choices=versions, default=versions[0], help="of the standard"
+    )
+    parser.add_argument(
+        "--max-examples", type=_positive, default=100, metavar="N", help="for each test; 100"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of Hypothesis; 0")
+    parser.add_argument("--module", default="", help="another library's namespace, such as numpy")
+    parser.add_argument("--workers", type=_positive, default=2, metavar="N", help="processes; 2")
+    parser.add_argument("--json", metavar="FILE", help="write the results; resumes if interrupted")
+    parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
+    parser.set_defaults(run=_array_api)
+
+
 def _array_api(options: argparse.Namespace) -> int:
     wanted = ("suite", "backend", "api_version", "max_examples", "seed", "module", "workers")
     _writable(options.json)
@@ -311,6 +285,37 @@ def _array_api(options: argparse.Namespace) -> int:
 
 
 # ---- matrix
+
+
+def _add_matrix(commands: Any) -> None:
+    parser = commands.add_parser("matrix", help="functions x backends x laws, as a page")
+    parser.add_argument(
+        "--backends", type=_listed, metavar="NAME,...", help="these, not all present"
+    )
+    parser.add_argument(
+        "--only",
+        default=[],
+        type=_listed,
+        metavar="PATTERN,...",
+        help="functions: 'numpy.fft.*,sin'",
+    )
+    parser.add_argument(
+        "--max-examples",
+        type=_positive,
+        default=2,
+        metavar="N",
+        help="calls for each function and law, on JAX half as many; 2",
+    )
+    parser.add_argument("--workers", type=_positive, default=2, metavar="N", help="processes; 2")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("matrix"),
+        metavar="FOLDER",
+        help="where the page goes, ./matrix if not given; an interrupted run goes on",
+    )
+    parser.add_argument("--compare", type=Path, metavar="OLD.json", help="show what changed since")
+    parser.set_defaults(run=_matrix)
 
 
 def _matrix(options: argparse.Namespace) -> int:
@@ -375,7 +380,29 @@ def _print_matrix(found: Any, *, compared: bool) -> None:
 # ---- ci
 
 
+def _add_ci(commands: Any) -> None:
+    parser = commands.add_parser("ci", help="write a workflow that tests a library on each backend")
+    parser.add_argument(
+        "--provider", choices=tuple(workflows.PLACES), required=True, help="whose runners run it"
+    )
+    for option, metavar, given, what in (
+        ("--backends", "NAME,...", workflows.BACKENDS, "a job for each"),
+        ("--pythons", "3.11,...", workflows.PYTHONS, "on each of these Pythons"),
+    ):
+        told = f"{what}; {','.join(given)} if not given"
+        parser.add_argument(option, default=list(given), type=_listed, metavar=metavar, help=told)
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the file, if not where the provider looks"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite the file")
+    parser.add_argument("--dry-run", action="store_true", help="print it, write nothing")
+    parser.set_defaults(run=_ci)
+
+
 def _ci(options: argparse.Namespace) -> int:
+    if options.dry_run:
+        print(workflows.workflow(options.provider, options.backends, options.pythons), end="")
+        return AGREES
     written = workflows.write(
         options.provider, options.backends, options.pythons, options.out, force=options.force
     )

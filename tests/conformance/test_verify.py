@@ -121,6 +121,8 @@ def test_the_files_own_tolerance(verify: Verify):
     wide = next(r for r in report["runs"] if r["verdict"] == "agrees" and r["error"])
     assert wide["unit"] == "tolerance"
     assert wide["error"] == pytest.approx(0.5, rel=1e-2)
+    code, report = verify(text, "--backends", "numpy,cupy-sim", "--rtol", "1e-5")
+    assert (code, report["tolerance"]) == (1, "rtol 1e-05, atol 0")
 
 
 def test_the_users_error_is_told_with_its_line(verify: Verify, capsys: pytest.CaptureFixture[str]):
@@ -242,12 +244,11 @@ def test_wrong_calls(write: Callable[..., str], capsys: pytest.CaptureFixture[st
     assert "missing/report.json cannot be written" in capsys.readouterr().err
     assert main(["verify", path, "--backends", ","]) == 2
     assert "--backends names none" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as caught:
-        main(["doctor", "--rules", "--names"])
-    assert caught.value.code == 2
-    with pytest.raises(SystemExit) as caught:
-        main([])
-    assert caught.value.code == 2
+    for call in (["doctor", "--rules", "--names"], [], ["verify", path, "--rtol", "-1"]):
+        with pytest.raises(SystemExit) as caught:
+            main(call)
+        assert caught.value.code == 2
+    assert "'-1' is no number from 0 on" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["digits", "diffusion", "oscillator", "maml"])

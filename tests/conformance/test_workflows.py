@@ -62,7 +62,12 @@ def test_a_file_is_not_overwritten(
     assert message.count("\n") == 1
     assert place.read_text() == "mine\n"
     assert cli.main(["ci", "--provider", provider, "--force"]) == 0
-    assert "arrayport" in place.read_text()
+    made = place.read_text()
+    capsys.readouterr()
+    place.unlink()
+    assert cli.main(["ci", "--provider", provider, "--dry-run"]) == 0
+    assert capsys.readouterr().out == made
+    assert not place.exists()
 
 
 @pytest.mark.parametrize(
