@@ -49,6 +49,9 @@ FUNCTIONS = {
     "stored beside": lambda x: (x * 2 + 1, anp.sum(x * 2 + 1)),
     "turns": softmax,
     "a loop": lambda x: lax.fori_loop(0, 5, lambda _i, c: c - 0.1 * anp.roll(c, 1, 1), x),
+    "a convolution": lambda x: lax.conv(
+        x[:300].reshape(10, 3, 100, 129), x[0, :108].reshape(4, 3, 3, 3), (1, 1), "SAME"
+    ),
     "integers": lambda x: (anp.sum((x * 9).astype("int32")), anp.any(x > 3), anp.all(x > -99, 0)),
     "complex": lambda x: (anp.sum(x + 1j * x), anp.sum(x - 2j, 0)),
     "halves": lambda x: (anp.sum(x.astype("bfloat16")), anp.sum(x.astype("float16"), 1)),

@@ -111,18 +111,18 @@ class FeatureEmitter(ImageEmitter):
             self.rhs_steps = tuple(found[order.index(a)] for a in range(len(order)))
             self.size += prod(self.extents)
         count = self.columns(self.own)
-        self.extent = batch if few else self.places[-1]
-        blocks = -(-self.extent // (wide(SUMS) // count))
-        self.block = -(-self.extent // blocks)
+        self.line = batch if few else self.places[-1]
+        blocks = -(-self.line // (wide(SUMS) // count))
+        self.block = -(-self.line // blocks)
         self.sums = self.registers(self.block, count)
 
     def build(self) -> None:
         if self.packed:
             self.pack()
         outer = self.places if self.along == BATCH else self.places[:-1]
-        extents = (self.conv.groups, self.turns, *outer, -(-self.extent // self.block))
+        extents = (self.conv.groups, self.turns, *outer, -(-self.line // self.block))
         with self.examples() as n, self.loops(extents) as (group, turn, *at, block):
-            first = self.limited(block * self.block, self.extent - self.block)
+            first = self.limited(block * self.block, self.line - self.block)
             starts = self.starts(turn, self.own)
             self.clear(self.sums)
             self.gather(n, group, at, first, starts)

@@ -117,6 +117,17 @@ def as_it_stands(function: Any) -> None:
         function.attributes.add(attribute)
 
 
+def whole(ranged: Any, extent: int) -> Any:
+    """A function that takes a range last, as one without it."""
+    kind = ir.FunctionType(ir.VoidType(), [a.type for a in ranged.args[:-2]])
+    function = internal(ranged.module, "all", kind)
+    as_it_stands(function)
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b.call(ranged, [*function.args, *map(ir.IntType(WORD), (0, extent))])
+    b.ret_void()
+    return function
+
+
 def room(b: Any, kind: Any, count: int, align: int = 0) -> Any:
     """A pointer to room on the stack for some values of a type."""
     made = b.alloca(ir.ArrayType(kind, count))

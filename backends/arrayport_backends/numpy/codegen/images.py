@@ -9,10 +9,11 @@ from typing import Any
 
 from arrayport.core.program import Eqn
 from arrayport.ops.convolution import Convolution, dilated, ordered
-from arrayport.passes.indices import ZERO, Index, strides
+from arrayport.passes.indices import ZERO, Axis, Index, strides
 from arrayport_backends.ndarray.scalars import Scalar
-from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted, whole
 from arrayport_backends.numpy.codegen.segments import Part, Translation
+from arrayport_backends.numpy.codegen.sharing import piece, shared
 from arrayport_backends.numpy.codegen.values import WORD, bare
 from arrayport_backends.numpy.codegen.vectors import VectorBuilder, lanes
 from arrayport_backends.numpy.llvm import ir, vector_bytes
@@ -31,8 +32,9 @@ def wide(count: int) -> int:
 
 
 class ImageEmitter(Emitter):
-    """Emits a function of the pointers to input, window, output, and memory.
+    """Emits a function of the pointers to input, window, output, and memory, and of a range.
 
+    The range is of examples, if each is brought to memory when its turn comes; else it is all.
     The memory has the axes `order` of the input, outermost first; `skip`: places of the last one
     that lie so far apart follow one another there, one phase after the other.
     """
@@ -40,9 +42,11 @@ class ImageEmitter(Emitter):
     sums: list[list[Any]]
 
     def __init__(self, t: Translation, eqn: Eqn) -> None:
-        self.begin(t.module, "convolution", bare(t.language), 4)
-        disjoint(self.function.args)
-        self.lhs, self.rhs, self.out, self.memory = self.function.args
+        self.begin(t.module, "convolution", bare(t.language), 4, 2)
+        self.lhs, self.rhs, self.out, self.memory, *self.range = self.function.args
+        disjoint(self.function.args[:4])
+        self.module = t.module
+        self.reads, self.stores = eqn.ins, eqn.outs
         (lhs, rhs), (out,) = eqn.ins, eqn.outs
         self.eqn = eqn
         self.conv = conv = Convolution(**eqn.params)
@@ -97,17 +101,44 @@ class ImageEmitter(Emitter):
         kind = self.v.kind(self.dtype)
         return [[room(self.entry, kind, 1, LINE) for _ in range(columns)] for _ in range(rows)]
 
+    @property
+    def cost(self) -> float:
+        """The instructions of all of it."""
+        return prod(self.eqn.outs[0].shape) * self.ins * prod(self.window)
+
+    @property
+    def lane(self) -> int | None:
+        """The examples, which is no lane if all are brought to memory before."""
+        return None if BATCH in self.order else BATCH
+
+    @property
+    def extent(self) -> int:
+        """How many examples there are."""
+        return self.sizes[BATCH]
+
+    unit = 1
+
+    @property
+    def each(self) -> int:
+        """The bytes of memory."""
+        return -(-max(self.size, 1) * self.dtype.itemsize // LINE) * LINE
+
     def part(self) -> Part:
-        """All of it."""
+        """All of it, its examples shared among threads if that takes long."""
+        if size := piece(self):
+            function, scratch = shared(self, size)
+        else:
+            function, scratch = whole(self.build_ranged(), self.extent), self.each
+        return Part(function, self.reads, self.stores, scratch, self.cost)
+
+    def build_ranged(self) -> Any:
+        """The function."""
         if self.moved:
             with self.loop(0, self.size) as i:
                 self.b.store(self.at(self.memory, i), self.b.constant(0, self.dtype))
         self.build()
         self.end()
-        (out,) = self.eqn.outs
-        scratch = -(-max(self.size, 1) * self.dtype.itemsize // LINE) * LINE
-        cost = prod(out.shape) * self.ins * prod(self.window)
-        return Part(self.function, self.eqn.ins, self.eqn.outs, scratch, cost)
+        return self.function
 
     def build(self) -> None:
         """The sums of products."""
@@ -128,7 +159,8 @@ class ImageEmitter(Emitter):
             self.move(ZERO)
             yield ZERO
             return
-        with self.loop(0, self.sizes[BATCH]) as n:
+        first, stop = self.range
+        with self.counting(first, stop, Axis(self.extent)) as n:
             self.move(n)
             yield n
 

@@ -14,6 +14,7 @@ from arrayport_backends.numpy.codegen.emitters import (
     nbytes,
     packed,
     shifted,
+    whole,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.values import WORD
@@ -134,10 +135,4 @@ class Rows:
 
     def build(self) -> Any:
         """The same of all rows, without a range."""
-        ranged, word = self.build_ranged(), ir.IntType(WORD)
-        kind = ir.FunctionType(ir.VoidType(), [a.type for a in ranged.args[:-2]])
-        function = internal(self.module, "all", kind)
-        b = ir.IRBuilder(function.append_basic_block("entry"))
-        b.call(ranged, [*function.args, word(0), word(self.extent)])
-        b.ret_void()
-        return function
+        return whole(self.build_ranged(), self.extent)

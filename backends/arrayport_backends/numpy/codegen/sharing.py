@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+from arrayport.core.program import Atom
 from arrayport_backends.numpy.codegen.emitters import as_it_stands, internal, nbytes, room, shifted
 from arrayport_backends.numpy.codegen.nests import NestEmitter
-from arrayport_backends.numpy.codegen.rows import Rows
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.workers import SHARE
@@ -18,14 +19,55 @@ TOUCHED = 0.015  # nanoseconds that a byte takes that is read or stored
 COMPUTED = 0.003  # nanoseconds that an instruction takes for each byte of an element
 
 
-def work(maker: NestEmitter | Rows) -> float:
+class Maker(Protocol):
+    """What can emit a function with a range of what it loops over.
+
+    Its arguments are pointers to what is read and stored, to `each` bytes of scratch if it needs
+    any, and the range, of multiples of `unit` below `extent`.
+    """
+
+    module: Any
+
+    @property
+    def reads(self) -> Sequence[Atom]:
+        """What is read."""
+
+    @property
+    def stores(self) -> Sequence[Atom]:
+        """What is stored."""
+
+    @property
+    def cost(self) -> float:
+        """The instructions of all of it."""
+
+    @property
+    def lane(self) -> int | None:
+        """The lane of which ranges can be computed apart, if there is one."""
+
+    @property
+    def extent(self) -> int:
+        """The extent of that lane."""
+
+    @property
+    def unit(self) -> int:
+        """What of that lane stays together."""
+
+    @property
+    def each(self) -> int:
+        """The bytes of scratch that a range needs."""
+
+    def build_ranged(self) -> Any:
+        """The function."""
+
+
+def work(maker: Maker) -> float:
     """Estimate the nanoseconds that one thread takes."""
     touched = [*maker.reads, *maker.stores]
     width = max(a.dtype.itemsize for a in touched)
     return TOUCHED * sum(map(nbytes, touched)) + COMPUTED * width * maker.cost
 
 
-def piece(maker: NestEmitter | Rows) -> int:
+def piece(maker: Maker) -> int:
     """Give the extent of the pieces of a loop, none if it is not shared.
 
     It depends on nothing but the loop: sums are the same however many threads there are.
@@ -37,7 +79,7 @@ def piece(maker: NestEmitter | Rows) -> int:
     return -(-extent // (count * unit)) * unit if count > 1 else 0
 
 
-def shared(maker: NestEmitter | Rows, size: int) -> tuple[Any, int]:
+def shared(maker: Maker, size: int) -> tuple[Any, int]:
     """The function of the pointers to what is read, stored, and scratch; and that one's bytes."""
     word, pointer = ir.IntType(WORD), ir.PointerType()
     count, each = -(-maker.extent // size), maker.each
