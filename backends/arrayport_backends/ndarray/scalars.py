@@ -127,13 +127,14 @@ class Builder(ABC):
     """Emits the code of one element; a printer states the abstract methods."""
 
     contracts = True  # whether anything may become part of an fma: what is rounded to 16 bits not
+    scales = False  # whether "ldexp" is an instruction that it has
 
     @abstractmethod
     def operate(self, name: str, dtype: DType, *xs: Scalar) -> Scalar:
         """One instruction on real numbers, bool or integers, which gives `dtype`.
 
         Its names: add sub mul div rem neg; and or xor not shl shr; eq ne lt le gt ge; select; fma
-        sqrt floor ceil rint trunc abs copysign; clz popcount; convert bitcast round. With
+        sqrt floor ceil rint trunc abs copysign; clz popcount; ldexp; convert bitcast round. With
         "contracted " in front of add, sub and mul, one of these and the next may be one fma.
         """
 

@@ -106,6 +106,7 @@ class LLVMBuilder(Builder):
 
     def __init__(self, irbuilder: Any) -> None:
         self.ir = irbuilder
+        self.scales = vector_bytes() == 64  # as AVX-512 does: elsewhere it is a call
 
     def literal(self, value: Any, dtype: DType) -> Scalar:
         value = float(dtype.type(value)) if dtypes.kind(dtype) == "f" else int(value)
@@ -130,6 +131,8 @@ class LLVMBuilder(Builder):
             code = self.ir.select(*codes)
         elif name in INTRINSICS:
             code = self._intrinsic(INTRINSICS[name], register(dtype), codes)
+        elif name == "ldexp":
+            code = self._scaled(*codes)
         elif name == "bitcast":
             code = self.ir.bitcast(*codes, register(dtype))
         elif name == "convert":
@@ -143,6 +146,14 @@ class LLVMBuilder(Builder):
             codes = [*codes, ir.Constant(ir.IntType(1), 0)]
         signature = ir.FunctionType(kind, [c.type for c in codes])
         return self.ir.call(self._declared(f"llvm.{name}.{kind.intrinsic_name}", signature), codes)
+
+    def _scaled(self, code: Any, exponent: Any) -> Any:
+        word = ir.IntType(32)
+        if exponent.type != word:
+            exponent = self.ir.trunc(exponent, word)
+        signature = ir.FunctionType(code.type, [code.type, word])
+        name = f"llvm.ldexp.{code.type.intrinsic_name}.i32"
+        return self.ir.call(self._declared(name, signature), [code, exponent])
 
     def _declared(self, name: str, signature: Any) -> Any:
         module = self.ir.module

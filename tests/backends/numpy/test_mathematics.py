@@ -159,6 +159,14 @@ def test_error_over_every_exponent(prim, reference, dtype, bound):
     assert error[worst] <= bound, f"{error[worst]} at {x[worst]!r}"
 
 
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+@pytest.mark.parametrize("prim", [ops.tanh_p, special.erf_p], ids=lambda p: p.name)
+def test_what_levels_off_is_1_from_there_on(prim, dtype):
+    x = np.array([25.0, 400.0, 1e30, np.inf] * 16, dtype)
+    np.testing.assert_array_equal(compiled(prim, (dtype,))(x), np.ones(64, dtype))
+    np.testing.assert_array_equal(compiled(prim, (dtype,))(-x), -np.ones(64, dtype))
+
+
 @pytest.mark.parametrize(("prim", "reference"), [(ops.pow_p, np.power), (ops.atan2_p, np.arctan2)])
 @pytest.mark.parametrize("dtype", [F4, F8], ids=str)
 def test_error_of_two_operands(prim, reference, dtype):

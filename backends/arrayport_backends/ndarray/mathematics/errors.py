@@ -6,7 +6,15 @@ from math import inf
 
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics.exponentials import EXP, exp, reduced
-from arrayport_backends.ndarray.mathematics.formats import polynomial, power_of_two, scale, two_sum
+from arrayport_backends.ndarray.mathematics.formats import (
+    horner,
+    levelled,
+    polynomial,
+    power_of_two,
+    scale,
+    two_sum,
+    within,
+)
 from arrayport_backends.ndarray.mathematics.logarithms import log
 from arrayport_backends.ndarray.scalars import Builder, Scalar
 
@@ -38,39 +46,42 @@ SMALL = {
         -7.797660094432367e-10,
     ),
 }
-# -log(erfc(a)) for a from 0.9 to 4 or 6, whose error counts as much as erfc(a) does in erf(a).
-TAIL = {
-    dtypes.float32: (
-        0.000176231537,
-        1.12775481,
-        0.637050927,
-        0.104045056,
-        -0.0222807508,
-        0.00305650523,
-        -0.000197267727,
-    ),
-    dtypes.float64: (
-        7.039232877389799e-08,
-        1.1283784194075663,
-        0.6366234194159536,
-        0.10276184402122311,
-        -0.01910728114888114,
-        -0.00023768508994149654,
-        0.0017210099682243183,
-        -0.0005992067786731187,
-        1.581086963024453e-05,
-        8.63390582774558e-05,
-        -5.20566016034567e-05,
-        1.897018473063232e-05,
-        -5.0063528701937405e-06,
-        9.970428888030504e-07,
-        -1.4978431180000854e-07,
-        1.6539241401880838e-08,
-        -1.2697896094906724e-09,
-        6.060907718116598e-11,
-        -1.3546668709402837e-12,
-    ),
-}
+# -log(erfc(a)) for a from 0.9 to 6, whose error counts as much as erfc(a) does in erf(a).
+TAIL = (
+    7.039232877389799e-08,
+    1.1283784194075663,
+    0.6366234194159536,
+    0.10276184402122311,
+    -0.01910728114888114,
+    -0.00023768508994149654,
+    0.0017210099682243183,
+    -0.0005992067786731187,
+    1.581086963024453e-05,
+    8.63390582774558e-05,
+    -5.20566016034567e-05,
+    1.897018473063232e-05,
+    -5.0063528701937405e-06,
+    9.970428888030504e-07,
+    -1.4978431180000854e-07,
+    1.6539241401880838e-08,
+    -1.2697896094906724e-09,
+    6.060907718116598e-11,
+    -1.3546668709402837e-12,
+)
+# s / x - 1 in x**2, where erf(x) = s - 4/27 s**3, up to END: minimax, relative to erf(x).
+LEVELLED = (
+    0.128379166,
+    -0.163282245,
+    0.0204384495,
+    -0.00192874426,
+    0.000139369004,
+    -7.83459473e-06,
+    3.4357964e-07,
+    -1.13909069e-08,
+    2.55511168e-10,
+    -2.84576277e-12,
+)
+END = 3.92  # from here on erf is 1 as a float32, and so is this one's
 # (1 + 2 a) exp(a**2) erfc(a) in (a - CENTRE) / (a + CENTRE) for a from 1/2 to the last a with
 # erfc(a) > 0: minimax, relative.
 CENTRE = {dtypes.float32: 4.0, dtypes.float64: 3.0}
@@ -167,10 +178,12 @@ OUTER = {
 
 def erf(b: Builder, x: Scalar) -> Scalar:
     """Error function, within 2 ulp."""
+    if x.dtype == dtypes.float32:
+        t = within(b, x, -END, END)
+        return levelled(b, b.fma(horner(b, t * t, LEVELLED), t, t))
     a = b.abs(x)
-    end = {dtypes.float32: 4.0, dtypes.float64: 6.0}[x.dtype]
     small = b.fma(polynomial(b, x * x, SMALL[x.dtype]), a, a)
-    power = polynomial(b, b.select(a > end, end, a), TAIL[x.dtype])
+    power = polynomial(b, b.select(a > 6.0, 6.0, a), TAIL)
     n, r, _ = reduced(b, -power)
     y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
     large = b.fma(-y, power_of_two(b, n, x.dtype), 1.0)

@@ -7,7 +7,10 @@ from math import inf
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics.formats import (
     FORMATS,
+    KEPT_SIGN,
+    horner,
     integer,
+    levelled,
     nearest,
     polynomial,
     power_of_two,
@@ -68,21 +71,34 @@ EXP2 = {
     ),
 }
 # (tanh(u) - u) / u**3 in u**2 for |u| <= ln(2) / 4, relative to tanh(u).
-TANH = {
-    dtypes.float32: (
-        -0.333333224,
-        0.133311421,
-        -0.0527151227,
+TANH = (
+    -0.33333333333332454,
+    0.13333333332767217,
+    -0.053968252753547705,
+    0.021869368603313236,
+    -0.008857238415250242,
+    0.00344397302917551,
+)
+# (s - x) / x**3, a quotient of two in x**2, where tanh(x) = s - 4/27 s**3, up to END: minimax,
+# relative to tanh(x).
+LEVELLED = (
+    (
+        -0.18518503,
+        -0.0867974162,
+        -0.0107505042,
+        -0.00036394922,
+        -2.10359917e-06,
     ),
-    dtypes.float64: (
-        -0.33333333333332454,
-        0.13333333332767217,
-        -0.053968252753547705,
-        0.021869368603313236,
-        -0.008857238415250242,
-        0.00344397302917551,
+    (
+        1.0,
+        0.744255543,
+        0.176496342,
+        0.0152299646,
+        0.000423603313,
+        2.18266177e-06,
     ),
-}
+)
+END = 9.1  # from here on tanh is 1 as a float32
 # (sinh(x) - x) / x**3 in x**2 for |x| <= 1, relative to sinh(x).
 SINH = {
     dtypes.float32: (
@@ -185,14 +201,17 @@ def logistic(b: Builder, x: Scalar) -> Scalar:
 def _twice_tanh(b: Builder, r: Scalar) -> Scalar:
     """2 tanh(r / 2) for |r| <= ln(2) / 2."""
     z = r * r * 0.25
-    return b.fma(polynomial(b, z, TANH[r.dtype]), r * z, r)
+    return b.fma(polynomial(b, z, TANH), r * z, r)
 
 
 def tanh(b: Builder, x: Scalar) -> Scalar:
     """Hyperbolic tangent, within 2 ulp."""
+    if x.dtype == dtypes.float32:
+        t = within(b, x, -END, END)
+        above, below = (horner(b, t * t, part) for part in LEVELLED)
+        return levelled(b, b.fma(b.fma(t * t, above, KEPT_SIGN) / below, t, t))
     a = b.abs(x)
-    end = {dtypes.float32: 10.0, dtypes.float64: 20.0}[x.dtype]
-    twice = b.select(a > end, end, a) * 2.0
+    twice = b.select(a > 20.0, 20.0, a) * 2.0
     high, low = FORMATS[x.dtype].ln2
     n, code = nearest(b, twice, LOG2E)
     t = _twice_tanh(b, b.fma(n, -low, b.fma(n, -high, twice)))

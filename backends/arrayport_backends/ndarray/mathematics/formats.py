@@ -45,6 +45,8 @@ FORMATS: Mapping[DType, Format] = {
     ),
 }
 
+KEPT_SIGN = 2.0**-100  # no more than 0 to a number near 1, but positive
+
 
 def polynomial(b: Builder, x: Scalar, coefficients: Sequence[float]) -> Scalar:
     """The sum of coefficients[i] * x**i: short ones by Horner's scheme, long ones by halves.
@@ -55,6 +57,11 @@ def polynomial(b: Builder, x: Scalar, coefficients: Sequence[float]) -> Scalar:
         square = x * x
         even = polynomial(b, square, coefficients[::2])
         return b.fma(polynomial(b, square, coefficients[1::2]), x, even)
+    return horner(b, x, coefficients)
+
+
+def horner(b: Builder, x: Scalar, coefficients: Sequence[float]) -> Scalar:
+    """The same by Horner's scheme however long: an instruction less, but each waits."""
     *rest, last = coefficients
     value = x.like(last)
     for c in reversed(rest):
@@ -82,6 +89,8 @@ def power_of_two(b: Builder, n: Scalar, dtype: DType) -> Scalar:
 
 def scale(b: Builder, x: Scalar, n: Scalar) -> Scalar:
     """X * 2**n, whatever comes of it, for n up to twice the exponents' range."""
+    if b.scales:
+        return b.operate("ldexp", x.dtype, x, n)
     half = n >> 1
     return x * power_of_two(b, half, x.dtype) * power_of_two(b, n - half, x.dtype)
 
@@ -90,6 +99,14 @@ def within(b: Builder, x: Scalar, low: float, high: float) -> Scalar:
     """Bring x into a range; NaN stays."""
     x = b.select(x > high, high, x)
     return b.select(x < low, low, x)
+
+
+def levelled(b: Builder, s: Scalar) -> Scalar:
+    """S - 4/27 s**3, which is 1 at 3/2 and level there, so that an error of s counts little.
+
+    What is added to the factor keeps the sign of a zero.
+    """
+    return b.fma(s, b.fma(s * s, -4 / 27, KEPT_SIGN), s)
 
 
 def two_sum(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
