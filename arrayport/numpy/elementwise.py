@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log as ln
 from math import pi
 from typing import Any
@@ -448,17 +449,22 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     >>> anp.logaddexp(1000.0, 0.0)
     Array(1000., dtype=float32, weak_type=True)
     """
-    return _logaddexp("logaddexp", x1, x2, 1.0)
+    return _logaddexp("logaddexp", x1, x2, exp, 1.0)
 
 
 def logaddexp2(x1: Any, x2: Any, /) -> Array:
     """Give log2(2**x1 + 2**x2) without overflow. Source: ``numpy.logaddexp2``."""
     x, y = arrayed(x1, "x1"), arrayed(x2, "x2")
-    out = _logaddexp("logaddexp2", x, y, ln(2))
+    out = _logaddexp("logaddexp2", x, y, _two_to, ln(2))
     return convert(out, out.dtype, x.weak and y.weak)
 
 
-def _logaddexp(name: str, x1: Any, x2: Any, rate: float) -> Array:
+def _two_to(x: Array) -> Array:
+    """Raise 2 to a power; of a large one times ln(2) few digits would be left."""
+    return exp(x * ln(2)) if dtypes.is_complex(x.dtype) else exp2(x)
+
+
+def _logaddexp(name: str, x1: Any, x2: Any, power: Callable[[Array], Array], rate: float) -> Array:
     """Add to the larger operand what the other's distance from it leaves.
 
     Between equal infinities there is none, and each counts half. Of complex numbers the larger is
@@ -470,7 +476,7 @@ def _logaddexp(name: str, x1: Any, x2: Any, rate: float) -> Array:
     high, low = select(larger, x, y), select(larger, y, x)
     twins = equal(real(x), real(y)) & ~isfinite(real(x))
     high = select(twins, (x + y) / 2, high)
-    out = high + log1p(exp(select(twins, constant(0, x), low - high) * rate)) / rate
+    out = high + log1p(power(select(twins, constant(0, x), low - high))) / rate
     if not dtypes.is_complex(out.dtype):
         return out
     turn = 2 * pi / rate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from math import log as ln
 from typing import Any
 
@@ -199,10 +200,19 @@ one_minus_square_p = elementwise(
 )
 sqrt_p = elementwise("sqrt", lambda g, ans, _x: g / (ans * 2), dtype=floating)
 rsqrt_p = elementwise("rsqrt", lambda g, ans, x: g * (ans / x * -0.5), dtype=floating)
+
+
+def _cosine(hypotenuse: Array, x: Array, y: Array) -> Array:
+    """The part that x is of the hypotenuse, which may be 0 or too large a number."""
+    scale = _where(hypotenuse == inf, constant(0.25, x), constant(1, x))
+    size = hypot_p.bind(x * scale, y * scale)
+    return x * scale / _where(size == 0, constant(1, x), size)
+
+
 hypot_p: Binary = elementwise(
     "hypot",
-    lambda g, ans, x, _y: g * (x / _where(ans == 0, constant(1, ans), ans)),
-    lambda g, ans, _x, y: g * (y / _where(ans == 0, constant(1, ans), ans)),
+    lambda g, ans, x, y: g * _cosine(ans, x, y),
+    lambda g, ans, x, y: g * _cosine(ans, y, x),
     dtype=fractional,
 )
 cbrt_p = elementwise("cbrt", lambda g, ans, _x: g / (square(ans) * 3), dtype=fractional)

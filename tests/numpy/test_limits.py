@@ -108,7 +108,13 @@ TWO: dict[Any, Sequence[str]] = {
             "nan inf nan - -",
         ),
     ),
-    numpy.hypot: ["0 -0 0 0 0", "2 inf inf 0 -", "-inf nan inf - -", "3 -4 5 0.6 -0.8"],
+    numpy.hypot: [
+        "0 -0 0 0 0",
+        "2 inf inf 0 -",
+        "-inf nan inf - -",
+        "3 -4 5 0.6 -0.8",
+        "max -max inf 0.707107 -0.707107",
+    ],
     numpy.divide: ["inf max inf 0 -inf", "0 0 nan inf -"],
     numpy.power: ["0 0 1 0 0", "nan 0 1 0 -", "-0 -3 -inf - -", "max 2 inf inf inf"],
     numpy.remainder: ["-0 2 0 1 -", "0 -2 -0 1 -", "inf 2 nan 1 -"],
@@ -212,3 +218,10 @@ def test_slopes_of_powers_keep_their_digits(x: float) -> None:
         assert found == pytest.approx(x ** (rate - 1), rel=2e-5)
     found = float(ap.grad(anp.expm1)(anp.asarray(np.log(x), "float32")))
     assert found == pytest.approx(x, rel=2e-5)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_a_far_operand_leaves_of_a_sum_of_powers_keeps_its_digits(run: Any) -> None:
+    far = np.float32([-100.37, -50.5, -20.1, -3, 0])
+    found = run(numpy.logaddexp2)(anp.zeros(5), anp.asarray(far))
+    np.testing.assert_allclose(found, np.log1p(2.0 ** far.astype(float)) / np.log(2), 3e-7)

@@ -105,6 +105,14 @@ def test_determinants_of_singular_matrices():
     np.testing.assert_allclose(log, [-np.inf, np.log(8), -np.inf, np.nan], 1e-15)
 
 
+def test_determinants_with_an_infinite_pivot():
+    """Of real numbers it has a sign; of complex ones NumPy's, too, are NaN."""
+    a = np.eye(5) + np.diag(np.full(4, 0.5), 1)
+    a[4, 4] = -np.inf
+    assert native(anp.linalg.det, a) == -np.inf
+    assert np.isnan(native(anp.linalg.det, a * (1 + 1j)))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_factors_of_cholesky(dtype):
     for stack, n, _ in SIZES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from math import nan, prod
+from math import inf, nan, prod
 from typing import Any
 
 from arrayport.core.primitive import Primitive
@@ -264,10 +264,16 @@ def det(t: Translation, eqn: Eqn) -> Part:
     with s.turns() as first:
         total = s.matrix(1, 1)
         total.put(0, 0, s.v.constant(1, s.dtype))
-        for _, factor in factors(s, first):
+        for _, found in factors(s, first):
+            factor = found if found.kind == "f" else finite(s, found)
             total.put(0, 0, total.get(0, 0) * factor)
         s.write(first, total)
     return s.part()
+
+
+def finite(s: StackEmitter, x: Scalar) -> Scalar:
+    """A complex number, or NaN in the place of an infinite one, which has no sign in LAPACK."""
+    return s.v.select(s.size(x) < inf, x, s.v.constant(nan, s.dtype))
 
 
 def slogdet(t: Translation, eqn: Eqn) -> Part:
