@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import itemgetter, or_
 from struct import pack
 from typing import Any
 
@@ -73,6 +74,8 @@ class Primitive:
         "numpy_kernel",
         "partials",
         "quick",
+        "slopes",
+        "smooth",
         "source",
         "takes",
         "transposes",
@@ -106,10 +109,12 @@ class Primitive:
         self.takes = takes
         self.linear = isinstance(transposes, tuple) and len(transposes) == 1 and jvp is None
         self.needs = tuple(read_arguments(rule) for rule in self.partials)
+        self.smooth = sum(1 << i for i, rule in enumerate(self.partials) if rule is not None)
         # The NumPy backend's, once that is loaded, and the same by the dtypes that need no more;
         # what looks at every operation takes it away.
         self.numpy_kernel: Rule | None = None
         self.quick: Quick = {}
+        self.slopes = Slopes(self)
         self.source = _caller()
         if not (partials or transposes or jvp or not_differentiable or isinstance(self, Holder)):
             raise TypeError(
@@ -122,6 +127,8 @@ class Primitive:
         """Let eager calls on NumPy arrays run this kernel at once, or none."""
         self.numpy_kernel = kernel
         self.quick.clear()
+        for slope in self.slopes.values():
+            slope.lines.clear()
         if kernel is not None:
             self.quick.update(dict.fromkeys(common(self.takes), kernel))
 
@@ -150,6 +157,51 @@ class Primitive:
 
     def __repr__(self) -> str:
         return self.name
+
+
+class Slope:
+    """The partials of an elementwise primitive for those operands that are differentiated.
+
+    `keep` gives of (None, the answer, *operands) what the rules read, None in the others' places.
+    `lines` has them by dtype as one function of raw NumPy arrays too, the cotangent and what is
+    kept: beside kernels of small arrays, what Arrays and traces ask takes many times as long.
+    """
+
+    __slots__ = ("keep", "lines", "params", "prim", "rules", "uses")
+
+    def __init__(self, prim: Primitive, traced: int, params: dict[str, Any]) -> None:
+        chosen = [i for i in range(len(prim.partials)) if traced >> i & 1]
+        self.prim = prim
+        self.params = params
+        self.rules: list[Any] = [prim.partials[i] for i in chosen]
+        need = reduce(or_, [prim.needs[i] for i in chosen], 0)
+        places = range(len(prim.partials) + 1)
+        self.keep = itemgetter(*[i + 1 if need >> i & 1 else 0 for i in places])
+        self.lines: dict[np.dtype[Any], Rule | None] = {}
+        self.uses = 0
+
+    def pulled(self, g: Any, kept: Sequence[Any]) -> list[Any]:
+        """The cotangents of the operands by the rules."""
+        params = self.params
+        return [rule(g, *kept, **params) for rule in self.rules]
+
+
+class Slopes(dict[Any, Slope]):
+    """A primitive's slopes by the bits of the operands that are differentiated."""
+
+    def __init__(self, prim: Primitive) -> None:
+        self.prim = prim
+
+    def __missing__(self, traced: int) -> Slope:
+        made = self[traced] = Slope(self.prim, traced, NO_PARAMS)
+        return made
+
+    def at(self, traced: int, params: dict[str, Any]) -> Slope:
+        """The slope at certain parameters."""
+        key = traced, params_key(params)
+        if key not in self:
+            self[key] = Slope(self.prim, traced, params)
+        return self[key]
 
 
 class Unary(Primitive):

@@ -136,8 +136,9 @@ def sum(
     >>> anp.sum(anp.ones((2, 3)), axis=0)
     Array([2., 2., 2.], dtype=float32)
     """
-    usual = axis is dtype is out is initial is where is None and not keepdims
-    if usual and isinstance(a, Array) and a.dtype.char in WIDE and not a.weak:
+    # Conditions one by one: a chain of them takes three times as long.
+    usual = axis is None and dtype is None and out is None and initial is None and where is None
+    if usual and not keepdims and isinstance(a, Array) and a.dtype.char in WIDE and not a.weak:
         rank = len(a.shape)
         if rank:  # the sum of floats, quicker
             return reduce_sum_p.apply(a, {"axes": ALL_AXES[rank]})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from arrayport.core import lines
 from arrayport.core.array import Array, Aval, Tracer
@@ -15,13 +14,16 @@ from arrayport.core.backend import Backend
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import replaying, user_line
 from arrayport.core.primitive import Binary, Holder, Primitive, Unary
+from arrayport.core.quiet import QUIET, error_state
 from arrayport.core.sparse import Sparse
 from arrayport.core.trace import EVAL, Trace, backend_of, current_stage
 from arrayport.ops.elementwise import add
-from arrayport.ops.structure import broadcast_in_dim, reduce_sum, total, zeros
+from arrayport.ops.structure import broadcast_in_dim, reduce_sum, zeros
 from arrayport.ops.windows import scatter_all
 from arrayport.transforms.forward import no_derivative, push_forward, push_many
+from arrayport.transforms.slopes import pull_line, pull_slope, push_line, push_slope
 
+BOTH = 3  # the bits of two operands
 new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 
 # One traced operation: its number, its operands' nodes (None: constant), how it pulls cotangents
@@ -80,7 +82,7 @@ class GradTrace(Trace):
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         xs: list[Any] = []
-        parents: list[Node | None] = []
+        parents: list[Any] = []
         for a in args:
             if type(a) is GradTracer and a.owner is self:
                 xs.append(a.value)
@@ -93,25 +95,33 @@ class GradTrace(Trace):
         return self.recorded(prim, prim.bind(*xs, **params), xs, parents, params)
 
     def process_unary(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
-        value = x.value  # type: ignore[attr-defined]
-        ans = prim.apply(value, params)
-        rules: Any = prim.partials
-        kept: Any
-        if rules:
-            if rules[0] is None:
-                return ans
-            need, push = prim.needs[0], push_partials
-            kept = ans if need & 1 else None, value if need & 2 else None
-        elif prim.linear and is_inexact(ans.dtype):
-            rules, push = prim.transposes, push_linear
-            kept = (new(Aval, (x.shape, x.dtype, x.weak)),)
+        value, parents = x.value, (x.node,)  # type: ignore[attr-defined]
+        pull: Any
+        push: Any
+        saved: Any
+        if prim.smooth:
+            slope = prim.slopes.at(1, params) if params else prim.slopes[1]
+            raw = value.raw if type(value) is Array and current_stage() is EVAL else None
+            kernel = prim.quick.get(raw.dtype) if type(raw) is ndarray else None
+            if kernel is not None and prim.keeps_weak and error_state() is QUIET:  # quickly
+                out = kernel(raw, **params) if params else kernel(raw)
+                if type(out) is not ndarray:
+                    out = np.asarray(out)
+                ans = Array(out, value.weak)
+                pull, push = pull_line, push_line
+                saved = slope, slope.keep((None, out, raw)), value.weak
+            else:
+                ans = prim.apply(value, params)
+                pull, push, saved = pull_slope, push_slope, (slope, slope.keep((None, ans, value)))
         else:
-            return self.recorded(prim, ans, (value,), (x.node,), params)  # type: ignore[attr-defined]
+            ans = prim.apply(value, params)
+            if not prim.linear or not is_inexact(ans.dtype):
+                return self.recorded(prim, ans, (value,), parents, params)
+            pull, push = pull_rules, push_linear
+            saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
         self.count = order = self.count + 1
-        pull = pull_rules if params else pull_rule
         line = user_line() if lines.on else ""
-        node = order, (x.node,), pull, push, (rules, kept, params, prim), line  # type: ignore[attr-defined]
-        return GradTracer(self, ans, node)
+        return GradTracer(self, ans, (order, parents, pull, push, saved, line))
 
     def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
         node_x = node_y = None
@@ -119,26 +129,44 @@ class GradTrace(Trace):
             node_x, x = x.node, x.value
         if type(y) is GradTracer and y.owner is self:
             node_y, y = y.node, y.value
-        ans = prim.apply(x, y, params)
-        rules = prim.partials
-        if not rules or rules[0] is None or x.shape != y.shape:
-            return self.recorded(prim, ans, (x, y), (node_x, node_y), params)
-        need_x, need_y = prim.needs
-        need = (need_x if node_x is not None else 0) | (need_y if node_y is not None else 0)
-        kept = ans if need & 1 else None, x if need & 2 else None, y if need & 4 else None
+        a: Any = x.raw if type(x) is Array and current_stage() is EVAL else None
+        b: Any = y.raw if type(y) is Array else None
+        kernel = prim.quick.get(b.dtype) if type(b) is ndarray and type(a) is ndarray else None
+        if not prim.keeps_weak or error_state() is not QUIET:
+            kernel = None
+        if prim.smooth != BOTH or (a.shape != b.shape if kernel else x.shape != y.shape):
+            return self.recorded(prim, prim.apply(x, y, params), (x, y), (node_x, node_y), params)
+        parents: Any
+        if node_y is None:
+            traced, parents = 1, (node_x,)
+        elif node_x is None:
+            traced, parents = 2, (node_y,)
+        else:
+            traced, parents = BOTH, (node_x, node_y)
+        slope = prim.slopes.at(traced, params) if params else prim.slopes[traced]
+        pull: Any
+        push: Any
+        saved: Any
+        if kernel is not None:
+            out = kernel(a, b, **params) if params else kernel(a, b)
+            if type(out) is not ndarray:
+                out = np.asarray(out)
+            ans = Array(out, x.weak and y.weak)
+            pull, push = pull_line, push_line
+            saved = slope, slope.keep((None, out, a, b)), ans.weak
+        else:
+            ans = prim.apply(x, y, params)
+            pull, push, saved = pull_slope, push_slope, (slope, slope.keep((None, ans, x, y)))
         self.count = order = self.count + 1
         line = user_line() if lines.on else ""
-        saved = rules, kept, params, prim
-        pull = pull_rules if params else pull_two
-        node = order, (node_x, node_y), pull, push_partials, saved, line
-        return GradTracer(self, ans, node)
+        return GradTracer(self, ans, (order, parents, pull, push, saved, line))
 
     def recorded(
         self,
         prim: Primitive,
         ans: Array,
         xs: Sequence[Array],
-        parents: Sequence[Node | None],
+        parents: Sequence[Any],
         params: dict[str, Any],
     ) -> Array:
         """The answer of an operation with its node."""
@@ -146,16 +174,21 @@ class GradTrace(Trace):
             return ans
         if prim.partials:
             shape = ans.shape
+            smooth = [i for i, p in enumerate(parents) if p is not None and prim.smooth >> i & 1]
+            if not smooth:
+                return ans
+            slope = prim.slopes.at(sum([1 << i for i in smooth]), params)
+            if all(type(v) is Array and type(v.raw) is ndarray for v in (ans, *xs)):
+                raws = [v.raw for v in xs]
+                saved: Any = slope, slope.keep((None, ans.raw, *raws)), ans.weak
+                pull: Any = pull_line
+                push: Any = push_line
+            else:
+                saved, pull, push = (slope, slope.keep((None, ans, *xs))), pull_slope, push_slope
             parents = [
-                p if p is None or x.shape == shape else self.stretched(p, shape)
-                for p, x in zip(parents, xs, strict=True)
+                parents[i] if xs[i].shape == shape else self.stretched(parents[i], shape)
+                for i in smooth
             ]
-            pairs = zip(parents, prim.needs, strict=True)
-            need = reduce(or_, [bits for p, bits in pairs if p is not None], 0)
-            kept: list[Any] = [a if need >> i & 1 else None for i, a in enumerate((ans, *xs))]
-            saved: Any = prim.partials, kept, params, prim
-            pull: Any = pull_rules
-            push: Any = push_partials
         elif prim.transposes and (prim.jvp is None or prim.transposable(parents)):
             # Then no rule reads its operand's value.
             alone = prim.jvp or sum([p is not None for p in parents]) == 1
@@ -210,34 +243,12 @@ Cotangent = Any  # Array | Sparse | None, or (number, Array) from a pick
 
 
 def pull_rules(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
-    """Each operand's own rule: a partial, or a transpose."""
+    """Each operand's own transpose."""
     rules, kept, params, _ = saved
     return [
         None if p is None or rule is None else rule(g, *kept, **params)
         for p, rule in zip(parents, rules)  # noqa: B905 - of one length; the check costs
     ]
-
-
-def pull_rule(_parents: Sequence[Node], saved: Any, g: Array) -> Sequence[Cotangent]:
-    """The same for one operand and no parameters, quicker."""
-    (rule,), kept, _, _ = saved
-    return (rule(g, *kept),)
-
-
-def pull_two(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
-    """The same for two operands and no parameters, quicker."""
-    (rule_x, rule_y), (ans, x, y), _, _ = saved
-    node_x, node_y = parents
-    return (
-        None if node_x is None or rule_x is None else rule_x(g, ans, x, y),
-        None if node_y is None or rule_y is None else rule_y(g, ans, x, y),
-    )
-
-
-def push_partials(saved: Any, ts: Sequence[Array | None]) -> Array | None:
-    rules, kept, params, _ = saved
-    pairs = zip(rules, ts, strict=True)
-    return total([rule(t, *kept, **params) for rule, t in pairs if rule and t is not None])
 
 
 def pull_stretched(_parents: Sequence[Node], _shape: Any, g: Array) -> Sequence[Cotangent]:
@@ -319,9 +330,9 @@ class Sum:
 
     __slots__ = ("dense", "owned", "parts")
 
-    def __init__(self, first: Array | None) -> None:
-        self.dense = first
-        self.owned = False
+    def __init__(self, dense: Array | None = None) -> None:
+        self.dense = dense
+        self.owned = dense is not None
         self.parts: list[Sparse] = []
 
     def add(self, ct: Array | Sparse) -> None:
@@ -345,66 +356,77 @@ def _plain(x: Any) -> bool:
     return type(x) is Array and type(x.raw) is np.ndarray
 
 
-def joined(old: Any, ct: Array | Sparse) -> Any:
-    """A cotangent so far, if any, and one more contribution to it."""
-    if old is None and type(ct) is not Sparse:
-        return ct
-    held = old if type(old) is Sum else Sum(old)
+def joined(old: Any, ct: Cotangent) -> Any:
+    """What was gathered of a cotangent so far, and one more contribution to it."""
+    if type(ct) is tuple:  # from a pick: one of several outputs
+        several = old if type(old) is dict else {old[0]: old[1]}
+        i, part = ct
+        several[i] = joined(several[i], part) if i in several else part
+        return several
+    if type(old) is Array and type(ct) is Array:
+        return Sum(add(old, ct))
+    held = old if type(old) is Sum else _held(old)
     held.add(ct)
     return held
 
 
-def summed(ct: Any) -> Array | None:
-    """What was gathered, as one Array."""
-    return ct.total() if type(ct) is Sum else ct
+def _held(first: Array | Sparse) -> Sum:
+    held = Sum()
+    held.add(first)
+    return held
+
+
+def summed(gathered: Any) -> Array | None:
+    """What was gathered of one cotangent, as one Array."""
+    if type(gathered) is Sparse:
+        gathered = _held(gathered)
+    return gathered.total() if type(gathered) is Sum else gathered
 
 
 def backward(
     seeds: list[tuple[Node, Array]], inputs: Sequence[Node], initial: Sequence[Array | None] = ()
 ) -> list[Array | None]:
     """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
-    # By their numbers, the nodes that cotangents have reached, and what was gathered of these: of a
-    # node with several outputs a dictionary, by the outputs' numbers.
-    top = max([node[0] for node in inputs] + [node[0] for node, _ in seeds], default=0)
-    nodes: list[Any] = [None] * (top + 1)
-    gathered: list[Any] = [None] * (top + 1)
+    # By their numbers, the nodes that cotangents have reached, and what was gathered of these: one
+    # contribution as it is, several as a Sum; of a node with several outputs a dictionary, by the
+    # outputs' numbers.
+    nodes: dict[int, Any] = {}
+    gathered: dict[int, Any] = {}
     for leaf, start in zip(inputs, initial, strict=False):
-        gathered[leaf[0]] = start
+        if start is not None:
+            gathered[leaf[0]] = start
     node: Any
     ct: Any
     while seeds:
         node, ct = seeds.pop()
-        nodes[node[0]] = node
-        gathered[node[0]] = joined(gathered[node[0]], ct)
+        order = node[0]
+        nodes[order] = node
+        gathered[order] = joined(gathered[order], ct) if order in gathered else ct
     node = ct = g = saved = parents = cts = parent = None
-    for order in range(top, 0, -1):
-        if nodes[order] is None:
+    for order in range(max(nodes, default=0), 0, -1):
+        node = nodes.pop(order, None)
+        if node is None:
             continue
-        _, parents, pull, _, saved, line = nodes[order]
+        _, parents, pull, _, saved, line = node
+        node = None
         if pull is None:  # an input
             continue
-        g, nodes[order], gathered[order] = gathered[order], None, None
+        g = gathered.pop(order)
         if type(g) is not Array:
-            if type(g) is Sum:
-                g = g.total()
-            elif type(g) is dict:
-                g = [summed(g.pop(i, None)) for i in range(saved[-1])]  # which counts the outputs
+            if type(g) is tuple or type(g) is dict:
+                several = g if type(g) is dict else {g[0]: g[1]}
+                g = [summed(several.pop(i, None)) for i in range(saved[-1])]  # counts the outputs
+            else:
+                g = summed(g)
         cts = pull(parents, saved, g) if not line else _pulled(line, pull, parents, saved, g)
         saved = g = None  # nothing holds it now but its users' own references
         for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs
-            if parent is None or ct is None:
-                continue
-            key = parent[0]
-            nodes[key] = parent
-            if gathered[key] is None and isinstance(ct, Array):
-                gathered[key] = ct
-            elif type(ct) is tuple:  # from a pick: one of several outputs
-                several = gathered[key] = gathered[key] or {}
-                several[ct[0]] = joined(several.get(ct[0]), ct[1])
-            else:
-                gathered[key] = joined(gathered[key], ct)
+            if parent is not None and ct is not None:
+                key = parent[0]
+                nodes[key] = parent
+                gathered[key] = joined(gathered[key], ct) if key in gathered else ct
         parents = cts = parent = ct = None
-    return [summed(gathered[leaf[0]]) for leaf in inputs]
+    return [summed(gathered.get(leaf[0])) for leaf in inputs]
 
 
 def _pulled(

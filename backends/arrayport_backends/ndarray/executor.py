@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from arrayport.core import profile
 from arrayport.core.config import config
@@ -15,6 +15,7 @@ from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import UNCOMMON, Callback, Holder, Primitive
 from arrayport.core.program import Atom, Literal, Program, Var
 from arrayport.passes.optimise import optimise
+from arrayport.passes.source import Step, straight
 from arrayport_backends.ndarray.bases import without_bases
 from arrayport_backends.ndarray.kernels import Kernel, widened
 from arrayport_backends.ndarray.transposes import without_transposes
@@ -26,18 +27,6 @@ logs = Lazy("logging")
 # Runs after which Python source pays: it costs 15 us an equation and saves 0.3 us a run.
 WARM = 20
 WORTH_REUSE = 16384  # bytes from which writing into a dead buffer beats a new one
-
-
-class Step(NamedTuple):
-    """One kernel call: what it reads and makes, where it may write, what dies with it."""
-
-    kernel: Callable[..., Any]
-    params: dict[str, Any]
-    ins: tuple[int, ...]
-    outs: tuple[int, ...]
-    dead: tuple[int, ...]
-    many: bool
-    into: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,25 +115,10 @@ class Executor:
 
     def compiled(self) -> Callable[..., list[Any]]:
         """The same steps as Python source: nothing is paid for an equation but its kernel."""
-        env: dict[str, Any] = {"array": self.backend.array, "raw_type": self.backend.raw_type}
-        env.update({f"v{i}": raw for i, raw in self.literals.items()})
-        lines = [f"def run({', '.join(f'v{i}' for i in range(self.n_ins))}):"]
-        for n, step in enumerate(self.steps):
-            env[f"k{n}"] = step.kernel
-            args = [f"v{i}" for i in step.ins]
-            if step.into is not None:
-                args.append(f"out=v{step.into}")
-            if step.params:
-                env[f"p{n}"] = step.params
-                args.append(f"**p{n}")
-            made = ", ".join(f"v{i}" for i in step.outs) + ("," if step.many and step.outs else "")
-            lines.append(f" {made or '_'} = k{n}({', '.join(args)})")
-            if step.dead:
-                lines.append(f" del {', '.join(f'v{i}' for i in step.dead)}")
-        results = [f"v{i} if type(v{i}) is raw_type else array(v{i})" for i in self.outs]
-        lines.append(f" return [{', '.join(results)}]")
-        exec(compile("\n".join(lines), "<program>", "exec"), env)  # noqa: S102 - source made from numbers only
-        return env["run"]
+        backend = self.backend
+        return straight(
+            self.n_ins, self.literals, self.steps, self.outs, backend.raw_type, backend.array
+        )
 
 
 class Planner:
