@@ -10,6 +10,7 @@ from struct import pack
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from arrayport.core.array import Array, Aval
 from arrayport.core.errors import NotDifferentiableError
@@ -219,12 +220,13 @@ class Unary(Primitive):
         if type(x) is not Array:
             if x.owner.level > top.level:  # type: ignore[attr-defined]
                 top = x.owner  # type: ignore[attr-defined]
-        elif top is EVAL and type(x.raw) is np.ndarray and self.keeps_weak:
-            kernel = self.quick.get(x.raw.dtype)
+        elif top is EVAL and self.keeps_weak:
+            raw = x.raw
+            kernel = self.quick.get(raw.dtype) if type(raw) is ndarray else None
             if kernel is not None:
                 token = None if error_state() is QUIET else set_errors(QUIET)
                 try:
-                    out = kernel(x.raw, **params) if params else kernel(x.raw)
+                    out = kernel(raw, **params) if params else kernel(raw)
                 except ERRORS:
                     self.abstract(x, **params)  # says what is wrong with the operand, if anything
                     raise
@@ -232,8 +234,8 @@ class Unary(Primitive):
                     if token is not None:
                         reset_errors(token)
                 # a number that becomes an array is no longer neutral: the ambient backend makes it
-                if not (x.weak and out.shape and not x.raw.shape):
-                    return Array(out if type(out) is np.ndarray else np.asarray(out), x.weak)
+                if not (x.weak and out.shape and not raw.shape):
+                    return Array(out if type(out) is ndarray else np.asarray(out), x.weak)
         return top.process_unary(self, x, params)
 
 
@@ -251,7 +253,7 @@ class Binary(Primitive):
         top = current_stage()
         if type(x) is Array and type(y) is Array and top is EVAL:
             a, b = x.raw, y.raw
-            if type(a) is type(b) is np.ndarray and self.keeps_weak:
+            if type(a) is ndarray and type(b) is ndarray and self.keeps_weak:
                 kernel = self.quick.get(b.dtype)
                 if kernel is not None:
                     token = None if error_state() is QUIET else set_errors(QUIET)
@@ -264,11 +266,11 @@ class Binary(Primitive):
                         if token is not None:
                             reset_errors(token)
                     return Array(
-                        out if type(out) is np.ndarray else np.asarray(out), x.weak and y.weak
+                        out if type(out) is ndarray else np.asarray(out), x.weak and y.weak
                     )
         if type(x) is not Array and x.owner.level > top.level:  # type: ignore[attr-defined]
             top = x.owner  # type: ignore[attr-defined]
-        if type(y) is not Array and y.owner.level > top.level:  # type: ignore[attr-defined]
+        if type(y) is not Array and y.owner is not top and y.owner.level > top.level:  # type: ignore[attr-defined]
             top = y.owner  # type: ignore[attr-defined]
         return top.process_binary(self, x, y, params)
 

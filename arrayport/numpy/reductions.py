@@ -65,7 +65,7 @@ __all__ = [
 ]
 
 
-WIDE = "fdFD"  # the characters of the dtypes that are summed as they are
+WIDE = frozenset(map(np.dtype, "fdFD"))  # dtypes that are summed as they are
 ALL_AXES = [tuple(range(rank)) for rank in range(65)]  # NumPy has no more
 
 
@@ -138,10 +138,10 @@ def sum(
     """
     # Conditions one by one: a chain of them takes three times as long.
     usual = axis is None and dtype is None and out is None and initial is None and where is None
-    if usual and not keepdims and isinstance(a, Array) and a.dtype.char in WIDE and not a.weak:
-        rank = len(a.shape)
-        if rank:  # the sum of floats, quicker
-            return reduce_sum_p.apply(a, {"axes": ALL_AXES[rank]})
+    if usual and not keepdims and isinstance(a, Array) and not a.weak:
+        x = a.raw if type(a) is Array else a
+        if x.dtype in WIDE and x.shape:  # the sum of floats, quicker
+            return reduce_sum_p.apply(a, {"axes": ALL_AXES[len(x.shape)]})
     no_out("sum", out)
     return _fold(a, reduce_sum, 0, plus, axis, dtype, keepdims, initial, where, promote_integers)
 

@@ -158,7 +158,9 @@ def _pull_back(
 ) -> tuple[Any, Sequence[Array | None]]:
     token = None if error_state() is QUIET else set_errors(QUIET)
     try:
-        out, aux = _with_aux(fun(*args, **kwargs)) if has_aux else (fun(*args, **kwargs), None)
+        out, aux = fun(*args, **kwargs), None
+        if has_aux:
+            out, aux = _with_aux(out)
         if type(out) is not GradTracer or out.owner is not trace:
             several = isinstance(out, tuple | list | dict)
             whole = out if several else lift(out, None, "the value of a function to differentiate")
@@ -217,8 +219,10 @@ def _scalar(out: Any, holomorphic: bool) -> Any:
 
 def _seed(value: Array) -> Array:
     """The cotangent of a scalar value with respect to itself."""
-    plain = type(value) is Array and type(value.raw) is np.ndarray
-    return _one(value.dtype, value.weak) if plain or value.weak else full_like(value, 1)
+    raw = value.raw if type(value) is Array else None
+    if type(raw) is np.ndarray:
+        return _one(raw.dtype, value.weak)
+    return _one(value.dtype, True) if value.weak else full_like(value, 1)
 
 
 @cache
