@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
@@ -229,7 +230,7 @@ def spread(x: Array, shape: Shape, axes: Shape) -> Array:
     """Undo a reduction's loss of axes: stretch x over the reduced `axes` of `shape`."""
     if type(x) is Array and len(axes) == len(shape) and current_stage() is EVAL:
         raw = x.raw
-        if type(raw) is np.ndarray and prod(shape) <= SMALL:  # the seed of most gradients, quickly
+        if type(raw) is ndarray and prod(shape) <= SMALL:  # the seed of most gradients, quickly
             out = np.empty(shape, raw.dtype)
             out.fill(raw)
             return Array(out, x.weak)

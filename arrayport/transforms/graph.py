@@ -69,7 +69,8 @@ class GradTrace(Trace):
 
     def input(self, x: Array) -> GradTracer:
         """Make a value with respect to which derivatives are taken."""
-        return GradTracer(self, x, self.node((), None, None, None))
+        self.count = order = self.count + 1
+        return GradTracer(self, x, (order, (), None, None, None, ""))
 
     def owns(self, x: Any) -> bool:
         """Whether x is a tracer of this trace."""
@@ -115,9 +116,10 @@ class GradTrace(Trace):
                 pull, push, saved = pull_slope, push_slope, (slope, slope.keep((None, ans, value)))
         else:
             ans = prim.apply(value, params)
-            if not prim.linear or not is_inexact(ans.dtype):
+            dtype = ans.raw.dtype if type(ans) is Array else ans.dtype
+            if not prim.linear or not (dtype.kind == "f" or is_inexact(dtype)):
                 return self.recorded(prim, ans, (value,), parents, params)
-            pull, push = pull_rules, push_linear
+            pull, push = pull_rule, push_linear
             saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
         self.count = order = self.count + 1
         line = user_line() if lines.on else ""
@@ -251,6 +253,12 @@ def pull_rules(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence
     ]
 
 
+def pull_rule(_parents: Sequence[Node], saved: Any, g: Array) -> Sequence[Cotangent]:
+    """The same for one operand, quicker."""
+    (rule,), kept, params, _ = saved
+    return (rule(g, *kept, **params),)
+
+
 def pull_stretched(_parents: Sequence[Node], _shape: Any, g: Array) -> Sequence[Cotangent]:
     return (reduce_sum(g),)
 
@@ -347,13 +355,9 @@ class Sum:
             self.dense = add(self.dense, ct)
             self.owned = True
 
-    def total(self) -> Array:
-        """The sum, dense."""
-        return scatter_all(self.dense, self.parts) if self.parts else self.dense  # type: ignore[return-value]
-
 
 def _plain(x: Any) -> bool:
-    return type(x) is Array and type(x.raw) is np.ndarray
+    return type(x) is Array and type(x.raw) is ndarray
 
 
 def joined(old: Any, ct: Cotangent) -> Any:
@@ -380,7 +384,10 @@ def summed(gathered: Any) -> Array | None:
     """What was gathered of one cotangent, as one Array."""
     if type(gathered) is Sparse:
         gathered = _held(gathered)
-    return gathered.total() if type(gathered) is Sum else gathered
+    if type(gathered) is Sum:
+        parts = gathered.parts
+        return scatter_all(gathered.dense, parts) if parts else gathered.dense
+    return gathered  # type: ignore[no-any-return]
 
 
 def backward(

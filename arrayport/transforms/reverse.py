@@ -92,22 +92,21 @@ def _differentiated(
 ) -> Callable[..., Any]:
     alone = argnums if isinstance(argnums, int) else None
     numbers = numbers_of(argnums)
-    simple = alone is not None and not has_aux and not holomorphic
+    at = -1 if alone is None or has_aux or holomorphic else alone  # the one array, quickly
 
     def own(*args: Any, **kwargs: Any) -> Any:
         trace = grad_trace()
-        chosen = _chosen(args, numbers)
-        x = chosen[0]
-        if simple and isinstance(x, Array) and x.dtype.kind == "f":  # the common case, quickly
+        x = args[at] if 0 <= at < len(args) else None
+        if isinstance(x, Array) and x.dtype.kind == "f":
             inputs: list[Any] = [trace.input(x)]
             full = inputs
             if len(args) > 1:
                 full = list(args)
-                full[numbers[0]] = inputs[0]
+                full[at] = inputs[0]
             value, (ct,) = _pull_back(trace, inputs, fun, full, kwargs)
             found = ct if ct is not None and ct.weak is x.weak else _gradient(ct, x)
             return (value, found) if with_value else found
-        leaves, tree = tree_flatten(chosen)
+        leaves, tree = tree_flatten(_chosen(args, numbers))
         inputs = [_input(trace, x, holomorphic, allow_int) for x in leaves]
         full_list = list(args)
         for n, t in zip(numbers, tree_unflatten(tree, inputs), strict=True):
