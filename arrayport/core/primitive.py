@@ -199,6 +199,8 @@ class Slopes(dict[Any, Slope]):
 
     def at(self, traced: int, params: dict[str, Any]) -> Slope:
         """The slope at certain parameters."""
+        if not params:
+            return self[traced]
         key = traced, params_key(params)
         if key not in self:
             self[key] = Slope(self.prim, traced, params)

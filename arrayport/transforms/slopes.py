@@ -11,6 +11,7 @@ from numpy import ndarray
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Slope
 from arrayport.core.program import Atom, Literal, Program, Var
+from arrayport.core.quiet import QUIET, error_state
 from arrayport.ops.structure import total
 from arrayport.passes.share import share
 from arrayport.passes.source import Step, straight
@@ -63,7 +64,7 @@ def pull_slope(_parents: Any, saved: tuple[Slope, Kept], g: Array) -> list[Array
 def pull_line(_parents: Any, saved: tuple[Slope, Kept, bool], g: Array) -> list[Array]:
     """The same where NumPy's arrays are kept: by the straight line, if that is written."""
     slope, kept, weak = saved
-    if type(g) is Array:
+    if type(g) is Array and error_state() is QUIET:
         raw = g.raw
         if type(raw) is ndarray:
             run = slope.lines.get(raw.dtype)
