@@ -136,7 +136,10 @@ class GradTrace(Trace):
         kernel = prim.quick.get(b.dtype) if type(b) is ndarray and type(a) is ndarray else None
         if not prim.keeps_weak or error_state() is not QUIET:
             kernel = None
-        if prim.smooth != BOTH or (a.shape != b.shape if kernel else x.shape != y.shape):
+        one, two = (a.shape, b.shape) if kernel is not None else (x.shape, y.shape)
+        # Where they differ, one is of rank 0; if it is differentiated its node is a stretched one.
+        stretch = one != two and (node_y if one else node_x) is not None
+        if prim.smooth != BOTH or stretch:
             return self.recorded(prim, prim.apply(x, y, params), (x, y), (node_x, node_y), params)
         parents: Any
         if node_y is None:
