@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial, update_wrapper
 from typing import Any
 
@@ -17,10 +17,11 @@ from arrayport.control.flat import Traced as Staged
 from arrayport.control.flat import flatten
 from arrayport.core import leaks, lines, memory, profile
 from arrayport.core.array import Array, Aval, PlacedArray, Tracer, aval_of
-from arrayport.core.backend import Backend, by_type, enter, get, leave, loaded
+from arrayport.core.backend import Backend, enter, get, leave, loaded
 from arrayport.core.config import TRACED, config, jit_disabled, traced_options, x64
 from arrayport.core.errors import user_line
 from arrayport.core.following import through
+from arrayport.core.nodes import node_types
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
@@ -195,10 +196,9 @@ class Jitted:
         key: Any = None
         for a in args:
             if type(a) is not Array or type(a.raw) is not ndarray:
-                if self.quick and current_stage() is EVAL:
-                    native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
-                    if native is not None:
-                        return native(*args, **kwargs) if kwargs else native(*args)
+                native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
+                if native is not None and current_stage() is EVAL:
+                    return native(args, kwargs)
                 break
             key = (key, a.raw.shape, a.raw.dtype, a.weak)
         else:
@@ -223,16 +223,20 @@ class Jitted:
 
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
         """Call by the cache of structures, types and static values; trace if it has nothing."""
+        if self.quick and current_stage() is EVAL:
+            native = self.quick.get(_deciding((args, kwargs), self.quick))
+            if native is not None:
+                return native(args, kwargs)
         if config.disable_jit or (named_axes.get() and told()):
             return self.fun(*args, **kwargs)
         statics, dynamic = self.split(args, kwargs)
-        backend, engine = route(tree_leaves(dynamic))
+        leaves = tree_leaves(dynamic)
+        backend, engine = route(leaves)
         if engine is not None:
             native = self.native(engine).call
-            cls = next(map(_first_class, args), ndarray)
-            if by_type(cls) is backend:
-                self.quick[cls] = native
-            return native(*args, **kwargs)
+            classes = [type(x.raw) if isinstance(x, Array) else type(x) for x in leaves]
+            self.quick.update([(cls, native) for cls in classes if backend.owns(cls)])
+            return native(args, kwargs)
         if "in_shardings" in self.options:
             self.divisible(dynamic)
         asked = self.options.get("backend")
@@ -485,15 +489,28 @@ profile.listeners.append(_forget_fast)
 memory.listeners.append(_forget_fast)
 
 
+CONTAINERS = (dict, list, tuple)
+
+
 def _first_class(x: Any) -> type:
     """The class of the first raw array in builtin containers, or of what else comes first."""
-    while True:
-        cls = type(x)
-        if cls is Array:
-            return type(x.raw)
-        if cls not in (dict, list, tuple) or not x:
-            return cls
-        x = next(iter(x.values() if cls is dict else x))
+    while isinstance(x, CONTAINERS) and x:
+        x = next(iter(x.values() if isinstance(x, dict) else x))
+    return type(x.raw) if type(x) is Array else type(x)
+
+
+def _deciding(x: Any, wanted: Container[type]) -> type:
+    """The class of a pytree's first raw array of a wanted one, or of a tracer before; NoneType."""
+    cls = type(x.raw) if type(x) is Array else type(x)
+    if cls in wanted or issubclass(cls, Tracer):
+        return cls
+    node = node_types[cls]
+    if node:
+        for part in x.values() if cls is dict else node.flatten(x)[0]:
+            found = _deciding(part, wanted)
+            if found is not type(None):
+                return found
+    return type(None)
 
 
 def _places(leaves: Sequence[Array]) -> dict[int, int]:

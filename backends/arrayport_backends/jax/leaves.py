@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import numpy as np
-from jax.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
+from jax.tree_util import tree_flatten, tree_structure, tree_unflatten
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
@@ -22,7 +21,6 @@ from arrayport.core.trace import neutral
 
 Kinds = tuple[bool, ...]  # of the leaves of a pytree, in order: whether each is a raw JAX value
 OURS: Kinds = (False,)
-NEUTRAL = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 class _Classes(dict[type, bool]):
@@ -33,12 +31,31 @@ class _Classes(dict[type, bool]):
         return found
 
 
+class _Concrete(dict[type, bool]):
+    """Whether a class is one of JAX's arrays of numbers, which have their values and a weakness."""
+
+    def __missing__(self, cls: type) -> bool:
+        traced = issubclass(cls, jax.core.Tracer)
+        found = self[cls] = RAW[cls] and not traced and hasattr(cls, "weak_type")
+        return found
+
+
+class _Sequences(dict[type, "Callable[..., Any] | None"]):
+    """How a sequence that is a pytree of this class is made of its parts; None: it is another."""
+
+    def __missing__(self, cls: Any) -> Callable[..., Any] | None:
+        named = issubclass(cls, tuple) and hasattr(cls, "_fields")
+        found = self[cls] = cls._make if named else None
+        return found
+
+
+SEQUENCES = _Sequences({tuple: tuple, list: list})
 RAW = _Classes()  # RAW[type(x)]: whether x is a raw JAX value
+CONCRETE = _Concrete()
 
 
-def is_array(x: Any) -> bool:
-    """Whether x is an Array, which ends a pytree here."""
-    return isinstance(x, Array)
+# Whether x is an Array, which ends a pytree here: `isinstance`, as a function in C.
+is_array = Array.__instancecheck__
 
 
 def wrap(raw: Any) -> Any:
@@ -149,11 +166,11 @@ def kept(fun: Callable[..., Any], kinds: Kinds) -> Seen:
     return found
 
 
-# ---- whole arguments, for jit and checkpoint
+# ---- whole arguments, for jit and checkpoint: JAX sees their own structure
 
 
 class Raw:
-    """Marks a raw JAX value that is a whole argument or result: a bare leaf means an Array."""
+    """Marks a leaf that was raw already: a bare one means an Array."""
 
     __slots__ = ("value",)
 
@@ -162,37 +179,41 @@ class Raw:
 
 
 def encode(x: Any) -> Any:
-    """Give one argument or result as JAX sees it, its leaves' kinds told by its structure.
-
-    Alone, an Array goes raw and a raw value in a Raw; within containers Arrays stay, as nodes.
-    """
-    if type(x) is Array and RAW[type(x.raw)]:
-        return x.raw
-    if is_array(x):
-        return bare(x)
-    if RAW[type(x)]:
+    """Give an argument or a result as JAX sees it: Arrays bare, raw leaves in a Raw."""
+    cls = type(x)
+    if cls is Array:
+        return x.raw if RAW[type(x.raw)] else bare(x)
+    if RAW[cls]:
         return Raw(x)
-    leaves = tree_leaves(x)  # Arrays are nodes here, so these are raw already
-    raw = all([RAW[type(leaf)] for leaf in leaves])  # noqa: C419 - quicker than a generator
-    if raw or leaves[0] is x:
-        return x
-    return tree_map(_node, x, is_leaf=is_array)
+    # The usual leaves of the usual containers are seen to at once: a call each would take as long.
+    make = SEQUENCES[cls]
+    if make:
+        return make([e.raw if type(e) is Array and RAW[type(e.raw)] else encode(e) for e in x])
+    if cls is dict:
+        return {
+            k: e.raw if type(e) is Array and RAW[type(e.raw)] else encode(e) for k, e in x.items()
+        }
+    leaves, structure = tree_flatten(x, is_array)
+    parts = [Raw(leaf) if RAW[type(leaf)] else bare(leaf) for leaf in leaves]
+    return tree_unflatten(structure, parts)
 
 
 def decode(x: Any) -> Any:
     """Undo `encode`, on whichever side of JAX."""
-    if RAW[type(x)]:
+    cls = type(x)
+    if RAW[cls]:
         return Array(x, getattr(x, "weak_type", False))
-    return x.value if type(x) is Raw else x
+    make = SEQUENCES[cls]
+    if make:
+        return make([Array(e, e.weak_type) if CONCRETE[type(e)] else decode(e) for e in x])
+    if cls is dict:
+        return {k: Array(e, e.weak_type) if CONCRETE[type(e)] else decode(e) for k, e in x.items()}
+    leaves, structure = tree_flatten(x, is_raw)
+    return tree_unflatten(structure, [e.value if type(e) is Raw else wrap(e) for e in leaves])
 
 
-def _node(leaf: Any) -> Any:
-    if is_array(leaf):
-        raw = bare(leaf)
-        return leaf if RAW[type(raw)] else Array(raw)
-    if RAW[type(leaf)] or not (isinstance(leaf, NEUTRAL) or hasattr(leaf, "dtype")):
-        return leaf
-    return Array(leaf)
+# Whether x is a Raw, as a function in C.
+is_raw = Raw.__instancecheck__
 
 
 def _unflatten(_: None, children: Sequence[Any]) -> Array:
@@ -202,4 +223,4 @@ def _unflatten(_: None, children: Sequence[Any]) -> Array:
 
 
 jax.tree_util.register_pytree_node(Array, lambda x: ((x.raw,), None), _unflatten)
-jax.tree_util.register_pytree_node(Raw, lambda x: ((x.value,), None), lambda _, c: Raw(c[0]))
+jax.tree_util.register_dataclass(Raw, ["value"], [])

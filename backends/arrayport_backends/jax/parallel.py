@@ -29,7 +29,7 @@ def pmap(
     """Compile for several devices; the options are `jax.pmap`'s."""
     arguments = Arguments(fun, static_broadcasted_argnums)
     theirs = jax.pmap(
-        coded(fun),
+        coded(fun, arguments),
         static_broadcasted_argnums=tuple(static_broadcasted_argnums),
         devices=None if devices is None else [shardings.place(d) for d in devices],
         **options,
@@ -44,7 +44,7 @@ def shard_map(
     known = {} if in_specs is None else {"in_specs": shardings.specs(in_specs)}
     theirs = jax.jit(  # else every call compiles each of its operations again
         jax.shard_map(
-            coded(fun),
+            coded(fun, Arguments(fun)),
             mesh=shardings.mesh(mesh),
             out_specs=shardings.specs(out_specs),
             **known,

@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import custom_derivatives
 from jax.tree_util import tree_map, tree_structure
-from numpy import ndarray
 
 from arrayport.control.custom_rules import SymbolicZero
 from arrayport.control.custom_vjp import CustomVJPPrimal
@@ -26,6 +25,8 @@ from arrayport.core.dtypes import float0
 from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
 from arrayport_backends.jax.leaves import (
+    CONCRETE,
+    RAW,
     Kinds,
     Raw,
     Seen,
@@ -33,6 +34,7 @@ from arrayport_backends.jax.leaves import (
     decode,
     encode,
     is_array,
+    is_raw,
     rewrap,
     unwrap,
     wrap,
@@ -58,6 +60,7 @@ class Arguments:
         numbers = numbers_of(() if static_argnums is None else static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames or ()
         self.numbers, self.names = set(numbers), set(names)
+        self.known: dict[int, frozenset[int]] = {}
         if numbers or names:  # each completed from the other, by the signature
             parameters = inspect.signature(fun).parameters.values()
             places = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
@@ -71,27 +74,39 @@ class Arguments:
             return {}
         return {"static_argnums": sorted(self.numbers), "static_argnames": sorted(self.names)}
 
-    def places(self, args: Sequence[Any]) -> set[int]:
-        """The positions of the static ones among these arguments, which may be given by name."""
-        count = len(args)
-        return {n % count for n in self.numbers if -count <= n < count}
+    def places(self, count: int) -> frozenset[int]:
+        """The positions of the static ones among so many arguments, which may be given by name."""
+        found = self.known.get(count)
+        if found is None:
+            found = frozenset([n % count for n in self.numbers if -count <= n < count])
+            self.known[count] = found
+        return found
 
     def encode(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """Give positional and keyword arguments as JAX sees them."""
-        static = self.places(args)
+        return self.each(encode, args, kwargs)
+
+    def decode(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """Give positional and keyword arguments as the user's function sees them."""
+        return self.each(decode, args, kwargs)
+
+    def each(
+        self, code: Function, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Code all arguments but the static ones."""
+        static, names = self.places(len(args)), self.names
         return (
-            [a if i in static else encode(a) for i, a in enumerate(args)],
-            {k: v if k in self.names else encode(v) for k, v in kwargs.items()},
+            [a if i in static else code(a) for i, a in enumerate(args)],
+            {k: v if k in names else code(v) for k, v in kwargs.items()} if kwargs else kwargs,
         )
 
 
-def coded(fun: Function) -> Function:
+def coded(fun: Function, arguments: Arguments) -> Function:
     """Make a user's function one of encoded arguments and results."""
 
     @wraps(fun)
     def coded(*args: Any, **kwargs: Any) -> Any:
-        named = {k: decode(v) for k, v in kwargs.items()}
-        return encode(call(fun, [decode(a) for a in args], named))
+        return encode(call(fun, *arguments.decode(args, kwargs)))
 
     return coded
 
@@ -102,7 +117,7 @@ def jit(fun: Function, /, **options: Any) -> Jitted:
     for name in ("in_shardings", "out_shardings"):
         if name in options:
             options[name] = shardings.all_of(options[name])
-    return Jitted(jax.jit(coded(fun), **(options | arguments.static)), arguments)
+    return Jitted(jax.jit(coded(fun, arguments), **(options | arguments.static)), arguments)
 
 
 class Jitted:
@@ -114,7 +129,7 @@ class Jitted:
         self.call = _caller(jitted, arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call(*args, **kwargs)
+        return self.call(args, kwargs)
 
     @translating
     def lower(self, *args: Any, **kwargs: Any) -> Stage:
@@ -144,22 +159,25 @@ class Jitted:
 
 def _caller(jitted: Function, arguments: Arguments) -> Function:
     """Make the calls of a compiled function: a closure, since every look-up shows in their time."""
-    static = bool(arguments.static)
+    static, names = arguments.numbers, arguments.names
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         try:
-            if static or kwargs:
+            if static:
                 args, kwargs = arguments.encode(args, kwargs)
-                return decode(jitted(*args, **kwargs))
-            if len(args) == 1 and type(x := args[0]) is Array and type(raw := x.raw) is not ndarray:
-                out = jitted(raw)
-                if type(out) is type(raw):
-                    return Array(out, getattr(out, "weak_type", False))
+                out = jitted(*args, **kwargs)
             else:
-                out = jitted(*[encode(a) for a in args])
-            return decode(out)
+                given = [
+                    a.raw if type(a) is Array and RAW[type(a.raw)] else encode(a) for a in args
+                ]
+                if kwargs:
+                    named = {k: v if k in names else encode(v) for k, v in kwargs.items()}
+                    out = jitted(*given, **named)
+                else:
+                    out = jitted(*given)
         except CAUGHT as error:
             raise translated(error) from error
+        return Array(out, out.weak_type) if CONCRETE[type(out)] else decode(out)
 
     return call
 
@@ -191,7 +209,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
     numbers, names = (options.pop(f"static_{kind}", ()) for kind in ("argnums", "argnames"))
     arguments = Arguments(fun, numbers, names)
     options["policy"] = _policy(options.get("policy"))
-    saved = jax.checkpoint(coded(fun), **options)
+    saved = jax.checkpoint(coded(fun, arguments), **options)
 
     @wraps(fun)
     @translating
@@ -199,7 +217,7 @@ def checkpoint(fun: Function, **options: Any) -> Function:
         if not arguments.static:
             args, kwargs = arguments.encode(args, kwargs)
             return decode(saved(*args, **kwargs))
-        static = arguments.places(args)
+        static = arguments.places(len(args))
         fixed = {k: v for k, v in kwargs.items() if k in arguments.names}
 
         def dynamic(*given: Any, **named: Any) -> Any:
@@ -209,7 +227,8 @@ def checkpoint(fun: Function, **options: Any) -> Function:
 
         given = [encode(a) for i, a in enumerate(args) if i not in static]
         named = {k: encode(v) for k, v in kwargs.items() if k not in fixed}
-        return decode(jax.checkpoint(coded(dynamic), **options)(*given, **named))
+        whole = coded(dynamic, Arguments(dynamic))
+        return decode(jax.checkpoint(whole, **options)(*given, **named))
 
     return checkpointed
 
@@ -233,14 +252,15 @@ def print_saved_residuals(fun: Function, *args: Any, **kwargs: Any) -> None:
 @translating
 def eval_shape(fun: Function, *args: Any, **kwargs: Any) -> Any:
     """Give the types of the results as `jax.ShapeDtypeStruct`s."""
-    args, kwargs = Arguments(fun).encode(args, kwargs)
-    return _types(jax.eval_shape(coded(fun), *args, **kwargs))
+    arguments = Arguments(fun)
+    args, kwargs = arguments.encode(args, kwargs)
+    return _types(jax.eval_shape(coded(fun, arguments), *args, **kwargs))
 
 
 def make_jaxpr(fun: Function, **options: Any) -> Function:
     """Make a function that gives JAX's own jaxpr; the options are `jax.make_jaxpr`'s."""
     arguments = Arguments(fun, **options)
-    maker = theirs.make_jaxpr(coded(fun), **options)
+    maker = theirs.make_jaxpr(coded(fun, arguments), **options)
 
     @wraps(fun)
     @translating
@@ -254,14 +274,7 @@ def make_jaxpr(fun: Function, **options: Any) -> Function:
 
 def _types(tree: Any) -> Any:
     """Strip what held the values from a pytree of types."""
-
-    def holder(x: Any) -> bool:
-        return isinstance(x, Array | Raw)
-
-    def held(x: Any) -> Any:
-        return x.raw if type(x) is Array else x.value if type(x) is Raw else x
-
-    return tree_map(held, tree, is_leaf=holder)
+    return tree_map(lambda x: x.value if type(x) is Raw else x, tree, is_leaf=is_raw)
 
 
 # ---- gradients and jacobians

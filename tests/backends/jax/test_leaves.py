@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from arrayport_backends.jax import backend
+from arrayport_backends.jax.leaves import is_array
 
 import arrayport as ap
 import arrayport.numpy as anp
+from arrayport.sharding import SingleDeviceSharding
 
 native = backend.native
 HOST = np.array([0.5, -1.0, 2.0], np.float32)
@@ -199,3 +201,86 @@ def test_jax_takes_our_arrays_as_a_pytree_node() -> None:
     assert jax.tree.structure(x) == jax.tree.structure(ours(1.0))
     np.testing.assert_allclose(jnp.sin(x), np.sin(HOST), rtol=1e-6)
     assert isinstance(RAW * x, jax.Array)
+
+
+# ---- arguments of jitted functions, whole
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@jax.tree_util.register_pytree_node_class
+class Node:
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+    def tree_flatten(self) -> tuple[Any, None]:
+        return self.parts, None
+
+    @classmethod
+    def tree_unflatten(cls, _aux: None, parts: Any) -> Node:
+        return cls(*parts)
+
+
+def test_jit_hands_over_trees_of_any_classes_with_the_kinds_of_their_leaves() -> None:
+    given = {"p": Pair(ours(1.0), RAW), "n": Node(RAW, ours(HOST)), "l": [HOST, None, (RAW, 2.0)]}
+    wanted = ["ours", "raw", "ours", "raw", "ours", "ours", "raw"]
+    seen: list[list[str]] = []
+
+    def f(tree: Any) -> Any:
+        seen.append([kind(x) for x in jax.tree.leaves(tree, is_leaf=is_array)])
+        assert type(tree["p"]) is Pair
+        assert type(tree["n"]) is Node
+        return tree
+
+    jitted = native.jit(f)
+    for _ in range(2):
+        out = jitted(given)
+        assert (type(out["p"]), type(out["n"]), type(out["l"][2])) == (Pair, Node, tuple)
+        assert [kind(x) for x in jax.tree.leaves(out, is_leaf=is_array)] == wanted
+        assert out["p"].left.weak
+        np.testing.assert_array_equal(out["n"].parts[0], RAW)
+    assert seen == [wanted]
+
+
+def test_static_arguments_are_handed_over_as_they_are() -> None:
+    static, seen = Node((1, 2)), []
+
+    def f(x: Any, node: Any, *, named: Any) -> Any:
+        seen.append(node is static and named is static)
+        return x
+
+    jitted = native.jit(f, static_argnums=1, static_argnames="named")
+    np.testing.assert_array_equal(jitted(ours(HOST), static, named=static), HOST)
+    np.testing.assert_array_equal(jitted(x=ours(HOST), node=static, named=static), HOST)
+    assert seen == [True, True]
+
+
+def test_shardings_are_told_by_the_structure_of_the_argument() -> None:
+    one = SingleDeviceSharding(ap.devices("jax")[0])
+    places = {"a": one, "b": (one, one)}
+    jitted = ap.jit(lambda tree: tree, in_shardings=(places,), out_shardings=places)
+    out = jitted({"a": ours(HOST), "b": (RAW, ours(HOST))})
+    assert [kind(x) for x in (out["a"], *out["b"])] == ["ours", "raw", "ours"]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((2.0, ours(HOST)), {}),
+        ((HOST, Pair(3.0, [ours(HOST)])), {}),
+        ((), {"a": Pair(1, HOST), "b": Node(RAW)}),
+    ],
+    ids=["number", "numpy", "names"],
+)
+def test_the_first_array_decides_wherever_it_is(args: Any, kwargs: Any) -> None:
+    traced = []
+    jitted = ap.jit(lambda a, b: (traced.append(a), a, b)[1:])
+    for _ in range(3):
+        with ap.use_backend("numpy"):
+            out = jitted(*args, **kwargs)
+        leaves = jax.tree.leaves(out, is_leaf=is_array)
+        assert {type(anp.asarray(x).raw) for x in leaves} == {type(RAW)}
+    assert len(traced) == jitted._cache_size() == 1
