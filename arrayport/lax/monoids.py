@@ -122,7 +122,7 @@ def reduce_window(
     found = _operation(computation, xs, tree)
     if found in SLIDING:
         out = pooling.reduce_window(xs[0], SLIDING[found], at)
-        neutral = _is(starts[0], pooling.IDENTITIES[SLIDING[found]](out.dtype))
+        neutral = _is(starts[0], reductions.IDENTITIES[SLIDING[found]](out.dtype))
         return tree_unflatten(tree, [out if neutral else found.bind(out, starts[0])])
     options = (operand, init_value, computation, *vars(at).values())
     return run_on_engine("reduce_window", _reduce_window, (operand, init_value), *options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from operator import index
@@ -18,7 +18,7 @@ from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import floor_divide, remainder
 from arrayport.ops.indexing import PROMISE, take
 from arrayport.ops.promotion import from_host, home_of
-from arrayport.ops.reductions import argmax, argmin, reduce_prod_p
+from arrayport.ops.reductions import IDENTITIES, argmax, argmin, reduce_prod_p
 from arrayport.ops.shapes import pad
 from arrayport.ops.slices import slice_in_dim
 from arrayport.ops.structure import Shape, constant, full_like, move_axis, reshape, transpose
@@ -98,31 +98,6 @@ def sliding(
     ):
         raise ValueError(f"reduce_window: padding {pads} takes away more than {shape} has")
     return Sliding(window, strides, pads, spread, steps)
-
-
-# ---- monoids
-
-
-def lowest(dtype: DType) -> Any:
-    """The identity of `max`."""
-    if dtypes.is_inexact(dtype):
-        return -np.inf
-    return False if dtypes.kind(dtype) == "b" else int(dtypes.iinfo(dtype).min)
-
-
-def highest(dtype: DType) -> Any:
-    """The identity of `min`."""
-    if dtypes.is_inexact(dtype):
-        return np.inf
-    return True if dtypes.kind(dtype) == "b" else int(dtypes.iinfo(dtype).max)
-
-
-IDENTITIES: Mapping[str, Callable[[DType], Any]] = {
-    "add": lambda _dtype: 0,
-    "mul": lambda _dtype: 1,
-    "max": lowest,
-    "min": highest,
-}
 
 
 # ---- windows

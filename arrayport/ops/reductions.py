@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -44,6 +44,34 @@ from arrayport.ops.structure import (
 DType = np.dtype[Any]
 Pair = tuple[Array, Array]  # a value and its tangent
 Combine = Callable[[Pair, Pair], Pair]
+
+
+# ---- monoids
+
+
+def lowest(dtype: DType) -> Any:
+    """The identity of `max`."""
+    if dtypes.is_inexact(dtype):
+        return -np.inf
+    return False if dtypes.kind(dtype) == "b" else int(dtypes.iinfo(dtype).min)
+
+
+def highest(dtype: DType) -> Any:
+    """The identity of `min`."""
+    if dtypes.is_inexact(dtype):
+        return np.inf
+    return True if dtypes.kind(dtype) == "b" else int(dtypes.iinfo(dtype).max)
+
+
+IDENTITIES: Mapping[str, Callable[[DType], Any]] = {
+    "add": lambda _dtype: 0,
+    "mul": lambda _dtype: 1,
+    "max": lowest,
+    "min": highest,
+    "and": lambda dtype: -1 if dtypes.kind(dtype) == "i" else highest(dtype),
+    "or": lambda _dtype: 0,
+    "xor": lambda _dtype: 0,
+}
 
 
 # ---- how tangents combine, and in which order

@@ -17,9 +17,8 @@ from arrayport.ops.indexing import (
     scatter_mul,
 )
 from arrayport.ops.placement import no_sharding
-from arrayport.ops.pooling import IDENTITIES
 from arrayport.ops.promotion import home_of, lift
-from arrayport.ops.reductions import reduce_max
+from arrayport.ops.reductions import IDENTITIES, reduce_max
 from arrayport.ops.structure import full_like, reshape
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]

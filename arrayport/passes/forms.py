@@ -8,7 +8,7 @@ from typing import Any
 
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn
-from arrayport.passes.indices import Axis, Index, Indices
+from arrayport.passes.indices import Axis, Index, Indices, Loaded, inside
 
 
 @dataclass(frozen=True)
@@ -87,3 +87,15 @@ def places(form: Form) -> tuple[Place, ...]:
             return (place,)
         case _:
             return ()
+
+
+def loads(at: Indices) -> list[Place]:
+    """The elements that an index itself needs."""
+    found = []
+    for index in at:
+        for term, _ in index.terms:
+            if isinstance(term, Loaded):
+                found.append(Place(term.atom, term.at))
+            else:
+                found += loads(inside(term))
+    return found

@@ -14,8 +14,8 @@ from math import prod
 from typing import Protocol
 
 from arrayport.core.program import Atom, Eqn, Literal, Program, Var
-from arrayport.passes.forms import Folded, Form, Place, places
-from arrayport.passes.indices import Axis, Indices, Loaded, Shape, of
+from arrayport.passes.forms import Folded, Form, Place, loads, places
+from arrayport.passes.indices import Axis, Indices, Shape, of
 
 SHORT = 8  # extent up to which an axis is unrolled rather than looped over
 UNROLLED = 16  # elements up to which all short axes together are
@@ -72,13 +72,9 @@ def folded_lanes(form: Form) -> tuple[int, ...]:
 
 def loaded_atoms(at: Indices) -> Iterator[Atom]:
     """Give the arrays that an index is read from."""
-    for index in at:
-        for term, _ in index.terms:
-            if isinstance(term, Loaded):
-                yield term.atom
-                yield from loaded_atoms(term.at)
-            elif not isinstance(term, Axis):
-                yield from loaded_atoms((term.index,))
+    for place in loads(at):
+        yield place.atom
+        yield from loaded_atoms(place.at)
 
 
 @dataclass

@@ -133,6 +133,17 @@ ZERO = Index()
 Indices = tuple[Index, ...]
 
 
+def inside(term: Term) -> Indices:
+    """The indices that a term is made of."""
+    match term:
+        case Axis():
+            return ()
+        case Loaded(_, at):
+            return at
+        case Quotient(index) | Remainder(index):
+            return (index,)
+
+
 def _put(term: Term, values: Mapping[Axis, int]) -> Index:
     match term:
         case Axis():

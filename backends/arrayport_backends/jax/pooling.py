@@ -10,13 +10,14 @@ from jax import lax
 
 from arrayport.core.primitive import Primitive
 from arrayport.ops import pooling as ops
+from arrayport.ops.reductions import IDENTITIES
 
 COMBINE = {"add": lax.add, "mul": lax.mul, "max": lax.max, "min": lax.min}
 
 
 def slide(x: Any, monoid: str = "add", **params: Any) -> Any:
     """Combine within windows, from the monoid's identity on."""
-    start = np.array(ops.IDENTITIES[monoid](x.dtype), x.dtype)
+    start = np.array(IDENTITIES[monoid](x.dtype), x.dtype)
     return lax.reduce_window(x, start, COMBINE[monoid], **params)
 
 

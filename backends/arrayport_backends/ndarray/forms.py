@@ -7,7 +7,7 @@ from itertools import accumulate, product
 from math import prod
 from typing import Any
 
-from arrayport.core.program import Eqn
+from arrayport.core.program import Atom, Eqn
 from arrayport.ops import (
     creation,
     indexing,
@@ -45,7 +45,11 @@ def pointwise(eqn: Eqn, at: Indices) -> Form:
 
 
 def _broadcast(eqn: Eqn, at: Indices) -> Form:
-    (x,), dims = eqn.ins, eqn.params["dims"]
+    return _stretched(eqn.ins[0], at, eqn.params["dims"])
+
+
+def _stretched(x: Atom, at: Indices, dims: Sequence[int]) -> Place:
+    """Read x, whose axes are these of the answer, or are stretched along them."""
     return Place(x, tuple(at[d] if n > 1 else ZERO for n, d in zip(x.shape, dims, strict=True)))
 
 
@@ -200,18 +204,8 @@ def _dot_general(eqn: Eqn, at: Indices) -> Form | None:
 
 def _threefry2x32(eqn: Eqn, at: Indices) -> Form:
     """Read words that broadcast."""
-    return Pointwise(
-        tuple(
-            Place(
-                a,
-                tuple(
-                    i if n > 1 else ZERO
-                    for i, n in zip(at[len(at) - len(a.shape) :], a.shape, strict=True)
-                ),
-            )
-            for a in eqn.ins
-        )
-    )
+    rank = len(at)
+    return Pointwise(tuple(_stretched(a, at, range(rank - len(a.shape), rank)) for a in eqn.ins))
 
 
 def _folded(combine: str) -> FormRule:

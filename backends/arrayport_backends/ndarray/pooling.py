@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from arrayport.ops import pooling as ops
+from arrayport.ops.reductions import IDENTITIES
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 from arrayport_backends.ndarray.shapes import pad
 
@@ -17,7 +18,7 @@ def slide(lib: Lib, x: Raw, monoid: str = "add", **params: Any) -> Raw:
     """Combine within windows: a monoid goes along one axis after the other."""
     at = ops.Sliding(**params)
     combine: Callable[..., Raw] = getattr(lib.xp, COMBINE[monoid])
-    out = pad(lib, x, ops.IDENTITIES[monoid](x.dtype), at.config)
+    out = pad(lib, x, IDENTITIES[monoid](x.dtype), at.config)
     for axis, (places, size, stride, step) in enumerate(
         zip(
             *(at.places(x.shape), at.window_dimensions, at.window_strides, at.window_dilation),

@@ -145,7 +145,7 @@ def stepping(t: Translation, body: Program, first: int, count: int) -> tuple[Par
     owned = {first + k: next(numbers) for k in range(count) if not kept[k]}
     step = t.procedure(Program(body.ins, body.eqns, outs), owned)
     carries = [
-        Carry(nbytes(v), same, first + k in step.inplace)
+        Carry(nbytes(v), same, step.reads[first + k] in step.over)
         for k, (v, same) in enumerate(zip(carried, kept, strict=True))
     ]
     return step, carries

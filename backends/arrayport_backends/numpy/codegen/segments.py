@@ -37,9 +37,8 @@ Unit = Nest | Eqn
 class Part:
     """A function of the pointers to what it reads, what it stores and, if it needs any, scratch.
 
-    What it stores may be in the buffer of `base`, which it then overwrites. `inplace`: numbers of
-    the operands that must be in the buffers of the answers of the same rank among those owned.
-    `over`: operands that must be in the buffers of these answers.
+    What it stores may be in the buffer of `base`, which it then overwrites. `over`: operands that
+    must be in the buffers of these answers.
     """
 
     function: Any
@@ -48,7 +47,6 @@ class Part:
     scratch: int = 0
     cost: float = 0
     base: Atom | None = None
-    inplace: frozenset[int] = frozenset()
     over: Mapping[Atom, Atom] = field(default_factory=dict)
 
 
@@ -165,7 +163,7 @@ class Translation:
             program.ins[k]: program.outs[j] for k, j in (owned or {}).items()
         }
         overwriting = Overwriting(parts, set(program.outs), pairs)
-        inplace = [k for k, j in (owned or {}).items() if program.ins[k] in overwriting.taken]
+        over = {a: pairs[a] for a in overwriting.taken}
         memory = Memory(parts, set(first), overwriting)
         function, b = self.function("program", n + len(program.outs) + (memory.size > 0))
         function.attributes.add("alwaysinline")
@@ -181,9 +179,7 @@ class Translation:
                 copy(b, results[i], pointers[a], nbytes(a))
         b.ret_void()
         cost = sum(p.cost for p in parts)
-        return Part(
-            function, program.ins, program.outs, memory.size, cost, inplace=frozenset(inplace)
-        )
+        return Part(function, program.ins, program.outs, memory.size, cost, over=over)
 
     def segment(
         self,

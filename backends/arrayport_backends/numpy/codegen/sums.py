@@ -6,8 +6,9 @@ from math import prod
 from typing import Any
 
 from arrayport.core import dtypes
+from arrayport.ops.reductions import IDENTITIES
 from arrayport.passes.indices import Index
-from arrayport_backends.ndarray.scalars import DType, Scalar
+from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.numpy.codegen.emitters import Emitter, room, shifted
 from arrayport_backends.numpy.codegen.targets import Target
 from arrayport_backends.numpy.codegen.values import COMBINE
@@ -52,11 +53,7 @@ class Sum:
     @property
     def neutral(self) -> Scalar:
         """What combining begins with."""
-        value: Any = {"add": 0, "mul": 1, "or": 0, "xor": 0}.get(self.combine)
-        if value is None:
-            least, most, all_bits = extremes(self.dtype)
-            value = {"max": least, "min": most, "and": all_bits}[self.combine]
-        return self.nest.b.constant(value, self.dtype)
+        return self.nest.b.constant(IDENTITIES[self.combine](self.dtype), self.dtype)
 
     def begin(self, place: Index) -> None:
         """Before anything is combined."""
@@ -128,17 +125,6 @@ class Sum:
             pairs = zip(total.code, lost.code, strict=True)
             return b.complex(*[corrected(b, t, e) for t, e in pairs])
         return corrected(b, total, lost)
-
-
-def extremes(dtype: DType) -> tuple[Any, Any, Any]:
-    """The least and the greatest value of a dtype, and the one whose bits are all set."""
-    kind = dtypes.kind(dtype)
-    if kind == "f":
-        return float("-inf"), float("inf"), None
-    if kind == "b":
-        return False, True, True
-    limits = dtypes.iinfo(dtype)
-    return limits.min, limits.max, -1 if kind == "i" else limits.max
 
 
 def corrected(b: LLVMBuilder, total: Scalar, lost: Scalar) -> Scalar:

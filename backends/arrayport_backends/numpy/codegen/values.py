@@ -20,17 +20,18 @@ from arrayport.passes.forms import (
     Piecewise,
     Place,
     Pointwise,
+    loads,
     places,
 )
 from arrayport.passes.indices import (
     Axis,
     Index,
-    Indices,
     Loaded,
     Quotient,
     Remainder,
     Term,
     flat,
+    inside,
 )
 from arrayport_backends.ndarray.forms import FORMS
 from arrayport_backends.ndarray.language import KernelLanguage
@@ -141,18 +142,6 @@ def unfolded(form: Folded) -> list[Place]:
     ]
 
 
-def loads(at: Indices) -> list[Place]:
-    """The elements that an index itself needs."""
-    found = []
-    for index in at:
-        for term, _ in index.terms:
-            if isinstance(term, Loaded):
-                found.append(Place(term.atom, term.at))
-            else:
-                found += loads(inside(term))
-    return found
-
-
 class Survey:
     """Looks, before code is made, at what a nest reads and where its choices change."""
 
@@ -225,17 +214,6 @@ def depends(index: Index, axis: Axis) -> bool:
     return any(
         term is axis or any(depends(i, axis) for i in inside(term)) for term, _ in index.terms
     )
-
-
-def inside(term: Term) -> Indices:
-    """The indices that a term is made of."""
-    match term:
-        case Axis():
-            return ()
-        case Loaded(_, at):
-            return at
-        case Quotient(index) | Remainder(index):
-            return (index,)
 
 
 def steps(index: Index, axis: Axis) -> int:
