@@ -107,6 +107,7 @@ class LLVMBuilder(Builder):
     def __init__(self, irbuilder: Any) -> None:
         self.ir = irbuilder
         self.scales = vector_bytes() == 64  # as AVX-512 does: elsewhere it is a call
+        self.depths: dict[int, int] = {}  # by identity: how many instructions it waits for
 
     def literal(self, value: Any, dtype: DType) -> Scalar:
         value = float(dtype.type(value)) if dtypes.kind(dtype) == "f" else int(value)
@@ -120,6 +121,8 @@ class LLVMBuilder(Builder):
             chosen = PLAIN[name][own == "f"]
             chosen = chosen if own == "i" else OF_UNSIGNED.get(chosen, chosen)
             flags = {"flags": ("contract",)} if contracted and own == "f" else {}
+            if flags and chosen != "fmul":
+                self._fuse_later(*codes)
             code = getattr(self.ir, chosen)(*codes, **flags)
         elif name in SAME:
             if own != "f":
@@ -139,7 +142,18 @@ class LLVMBuilder(Builder):
             code = self._converted(codes[0], own, xs[0].dtype, dtype)
         else:
             code = self._rounded(codes[0], dtype)
+        self.depths[id(code)] = 1 + max(self._depth(c) for c in codes)
         return Scalar(dtype, code, self)
+
+    def _depth(self, code: Any) -> int:
+        return self.depths.get(id(code), 0)
+
+    def _fuse_later(self, x: Any, y: Any) -> None:
+        """Of two products whose sum makes one of them an fma, have it be the one known later."""
+        if all(getattr(code, "opname", "") == "fmul" for code in (x, y)):
+            first, last = sorted((x, y), key=self._depth)
+            if self._depth(first) < self._depth(last):
+                first.flags = [flag for flag in first.flags if flag != "contract"]
 
     def _intrinsic(self, name: str, kind: Any, codes: list[Any]) -> Any:
         if name == "ctlz":

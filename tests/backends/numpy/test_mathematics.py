@@ -159,6 +159,18 @@ def test_error_over_every_exponent(prim, reference, dtype, bound):
     assert error[worst] <= bound, f"{error[worst]} at {x[worst]!r}"
 
 
+def test_of_two_products_the_later_becomes_an_fma():
+    ir = llvm.ir
+    kind = llvm.register(F8)
+    function = ir.Function(ir.Module(), ir.FunctionType(kind, [kind, kind]), "sum")
+    b = llvm.LLVMBuilder(ir.IRBuilder(function.append_basic_block()))
+    x, y = (llvm.Scalar(F8, a, b) for a in function.args)
+    early, late = b.mul(x, x.like(3), contract=True), b.mul(x + y, y, contract=True)
+    b.ir.ret(b.sub(early, late, contract=True).code)
+    assert not early.code.flags
+    assert list(late.code.flags) == ["contract"]
+
+
 @pytest.mark.parametrize("dtype", [F4, F8], ids=str)
 @pytest.mark.parametrize("prim", [ops.tanh_p, special.erf_p], ids=lambda p: p.name)
 def test_what_levels_off_is_1_from_there_on(prim, dtype):
