@@ -5,6 +5,7 @@ Nothing is copied to the host unasked: what has no way on the device is refused,
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,8 @@ def triangular_solve(
 
 def lu(lib: Lib, x: Raw) -> list[Raw]:
     """Factor with partial pivoting; also the pivots, and the order of rows that they make."""
-    packed, pivots = linalg.factored(lib, lib.scipy_linalg.lu_factor, x)
+    factor = partial(lib.scipy_linalg.lu_factor, check_finite=False)
+    packed, pivots = linalg.factored(lib, factor, x)
     return [packed, pivots, lu_pivots_to_permutation(lib, pivots, x.shape[-2])]
 
 

@@ -75,6 +75,7 @@ CASES: dict[str, tuple[Any, Any]] = {
         [[1.0, 0.75], [1.5, 1.625]],
     ),
     "lu": (lambda: lax.linalg.lu(anp.array([[1.0, 2.0], [4.0, 9.0]]))[2], [1, 0]),
+    "lost": (lambda: anp.isnan(lax.linalg.lu(anp.full((1, 1), NAN))[0]), [[True]]),
     "pivots": (lambda: lax.linalg.lu_pivots_to_permutation(np.int32([[1, 2, 2]]), 3), [[1, 2, 0]]),
     "bits": (  # as JAX gives them
         lambda: lax.reduce_xor(ap.random.bits(ap.random.key(1), (7, 10_000)), (0, 1)),
