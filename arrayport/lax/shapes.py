@@ -11,7 +11,8 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.ops import creation, structure
+from arrayport.numpy import creation
+from arrayport.ops import structure
 from arrayport.ops.creation import full
 from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import common_shape, from_host, lift
@@ -79,7 +80,7 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Arra
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
 ) -> Array:
-    """Put a number everywhere in the shape and dtype of x, unless others are given.
+    """Put a number everywhere in the shape, dtype and place of x, unless others are given.
 
     Source: ``jax.lax.full_like``.
 
@@ -89,10 +90,7 @@ def full_like(
     Array([7, 7], dtype=int32)
     """
     no_sharding(sharding, "full_like")
-    like = x if hasattr(x, "shape") and hasattr(x, "dtype") else lift(x)
-    known = dtypes.canonicalize(like.dtype if dtype is None else dtype)
-    made = creation.full(tuple(like.shape if shape is None else shape), fill_value, known)
-    return structure.convert(made, known, dtype is None and bool(getattr(like, "weak", False)))
+    return creation.full_like(x, fill_value, dtype, shape)
 
 
 # ---- shapes

@@ -23,7 +23,7 @@ from arrayport.numpy.arguments import (
 )
 from arrayport.ops import creation, shapes, structure
 from arrayport.ops.elementwise import equal, less_equal, select
-from arrayport.ops.placement import device_put, no_sharding, on_device, resolve
+from arrayport.ops.placement import device_put, divided_as, no_sharding, on_device, resolve
 from arrayport.ops.promotion import (
     SCALARS,
     brought,
@@ -316,7 +316,7 @@ def full_like(
         made = on_device(home, structure.full_like, aval, fill_value, extent, weak)
     else:
         made = broadcast_to(convert(asarray(fill_value), known, weak), extent)
-    return made if device is None else device_put(made, device)
+    return divided_as(like, made) if device is None else device_put(made, device)
 
 
 def zeros_like(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import backend as backends
-from arrayport.core.array import Array, PlacedArray, Tracer, aval_of, home
+from arrayport.core.array import Array, PlacedArray, Tracer, aval_of, home, traced
 from arrayport.core.backend import Backend, Device
 from arrayport.core.errors import BackendMismatchError, BackendNotFoundError, user_line
 from arrayport.core.guards import explicit, transfer
@@ -178,6 +178,16 @@ def sharded(x: Any, sharding: Sharding, what: str = "x of device_put") -> Array:
     if isinstance(x, Tracer):
         return x
     return placed(x, sharding) if backend.native is None else backend.native.placed(x, sharding)
+
+
+def divided_as(like: Any, made: Array) -> Array:
+    """What was made in the place of another array: if it has its shape, over the same devices."""
+    sharding: Sharding | None = None
+    if type(like) is PlacedArray:
+        sharding = like.placement
+    elif type(like) is Array and type(like.raw) is not np.ndarray and not traced(like):
+        sharding = home(like.raw).sharding(like.raw)
+    return made if sharding is None or like.shape != made.shape else sharded(made, sharding)
 
 
 def sharding_of(target: Any, what: str) -> Any:
