@@ -9,7 +9,7 @@ from typing import Any
 from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
 from arrayport.control.scanning import scan
 from arrayport.core import dtypes
-from arrayport.core.array import Array, aval_of
+from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.config import jit_disabled
 from arrayport.core.errors import (
     ConcretizationTypeError,
@@ -125,37 +125,46 @@ def _while_batch(
         batch_to_front(size, x, d) if b else x
         for x, d, b in zip(carry_xs, split(dims, counts)[2], carry_d, strict=True)
     ]
-    n_cond, n_body = counts
-    if each:  # run while any example goes on, keep the carry of those that are done
-        one_cond, one_body = cond_b, body_b
-
-        def any_cond(*a: Array) -> list[Array]:
-            return [reduce_or(eval_program(one_cond, a)[0], (0,))]
-
-        def kept_body(*a: Array) -> list[Array]:
-            consts, rest, carry = a[:n_cond], a[n_cond : n_cond + n_body], a[n_cond + n_body :]
-            going = eval_program(one_cond, [*consts, *carry])[0]
-            made = eval_program(one_body, [*rest, *carry])
-            return [
-                select(broadcast_in_dim(going, m.shape, (0,)), m, c)
-                for m, c in zip(made, carry, strict=True)
-            ]
-
-        carry_avals = avals_with(body.outs, carry_d, size)
-        cond_avals = [aval_of(v) for v in one_cond.ins[:n_cond]]
-        cond_b = restage(any_cond, [*cond_avals, *carry_avals])
-        body_b = restage(kept_body, [*cond_avals, *one_body.ins[:n_body], *carry_avals])
-        outs = while_p.bind(
-            *front[:n_cond],
-            *front,
-            *start,
-            cond=cond_b,
-            body=body_b,
-            counts=(n_cond, n_cond + n_body),
-        )
-    else:
+    if not each:
         outs = while_p.bind(*front, *start, cond=cond_b, body=body_b, counts=counts)
+        return outs, [0 if b else None for b in carry_d]
+    carry_avals = avals_with(body.outs, carry_d, size)
+    any_cond, kept_body = _while_any(cond_b, body_b, counts, carry_avals)
+    n_cond, n_body = counts
+    outs = while_p.bind(
+        *front[:n_cond],
+        *front,
+        *start,
+        cond=any_cond,
+        body=kept_body,
+        counts=(n_cond, n_cond + n_body),
+    )
     return outs, [0 if b else None for b in carry_d]
+
+
+def _while_any(
+    cond: Program, body: Program, counts: Counts, carry_avals: Sequence[Aval]
+) -> tuple[Program, Program]:
+    """Run while any example goes on, and keep the carry of those that are done."""
+    n_cond, n_body = counts
+    cond_avals = [aval_of(v) for v in cond.ins[:n_cond]]
+
+    def any_cond(*a: Array) -> list[Array]:
+        return [reduce_or(eval_program(cond, a)[0], (0,))]
+
+    def kept_body(*a: Array) -> list[Array]:
+        consts, rest, carry = a[:n_cond], a[n_cond : n_cond + n_body], a[n_cond + n_body :]
+        going = eval_program(cond, [*consts, *carry])[0]
+        made = eval_program(body, [*rest, *carry])
+        return [
+            select(broadcast_in_dim(going, m.shape, (0,)), m, c)
+            for m, c in zip(made, carry, strict=True)
+        ]
+
+    return (
+        restage(any_cond, [*cond_avals, *carry_avals]),
+        restage(kept_body, [*cond_avals, *body.ins[:n_body], *carry_avals]),
+    )
 
 
 while_p = Holder(

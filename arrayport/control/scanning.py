@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
@@ -91,7 +92,7 @@ def _scan_jvp(
 def _scan_linearize(
     nonzero: Sequence[bool], xs: Sequence[Array], params: dict[str, Any], forward: bool
 ) -> Any:
-    body, counts, length = params["body"], params["counts"], params["length"]
+    body, counts = params["body"], params["counts"]
     started = list(nonzero)
     nc, nk = counts
     n_outs = len(body.outs)
@@ -104,49 +105,44 @@ def _scan_linearize(
     lin, marks, mask = _fixpoint(nonzero, counts, n_outs, attempt)
     lin = _with_stacked_carries(lin, counts)
     outs = scan_p.bind(*xs, **params | {"body": lin.first})
-    primal = outs[:n_outs]
     residuals = lin.residuals(xs, outs)
-    # The others are stacked: an x, or made by the scan.
-    const = [i is not None and i < nc for i in lin.forwarded]
-    invariant = [r for r, c in zip(residuals, const, strict=True) if c]
-    stacked = [r for r, c in zip(residuals, const, strict=True) if not c]
-    nz_c, nz_k, _ = (sum(part) for part in split(marks, counts))
-    avals = _abstract(body=body, counts=counts, length=length, reverse=False)
     n_res = len(residuals)
-    res_in, io_in = lin.linear.ins[:n_res], lin.linear.ins[n_res:]
-    inv_in = [v for v, c in zip(res_in, const, strict=True) if c]
-    sta_in = [v for v, c in zip(res_in, const, strict=True) if not c]
+    # The others are stacked: an x, or made by the scan.
+    invariant = [i is not None and i < nc for i in lin.forwarded]
+    consts, slices = _apart(residuals, invariant)
+    consts_in, slices_in = _apart(lin.linear.ins[:n_res], invariant)
+    nz_c, nz_k, _ = (sum(part) for part in split(marks, counts))
+    # Forward: tangents of constants, carry, xs -> of carry, ys. Else: cotangents of constants so
+    # far, of carry, of ys -> of constants, carry, xs; and the last step comes first.
+    fixed, carried = (nz_c, nz_k) if forward else (0, nz_c + sum(mask[:nk]))
+    n, ins = fixed + carried, lin.linear.ins[n_res:]
+    linear = params | {
+        "body": Program(
+            [*consts_in, *ins[:n], *slices_in, *ins[n:]], lin.linear.eqns, lin.linear.outs
+        ),
+        "counts": (len(consts) + fixed, carried),
+        "reverse": params["reverse"] if forward else not params["reverse"],
+    }
 
-    def reordered(n_carry: int) -> Program:
-        ins = [*inv_in, *io_in[:n_carry], *sta_in, *io_in[n_carry:]]
-        return Program(ins, lin.linear.eqns, lin.linear.outs)
+    def run(values: Sequence[Array]) -> list[Array]:
+        return scan_p.bind(*consts, *values[:n], *slices, *values[n:], **linear)
 
-    if forward:  # tangents of constants, carry, xs -> of carry, ys
-        pushing = reordered(nz_c + nz_k)
-
-        def push(ts: Sequence[Array | None]) -> list[Array | None]:
-            full = instantiate(spread(ts, started), xs, marks)
-            given = [*invariant, *full[: nz_c + nz_k], *stacked, *full[nz_c + nz_k :]]
-            counts_in = (len(invariant) + nz_c, nz_k)
-            return spread(
-                scan_p.bind(*given, **params | {"body": pushing, "counts": counts_in}), mask
-            )
-
-        return primal, mask, push
-
-    # cotangents of constants so far, of carry, of ys -> of constants, carry, xs
-    n_ct = nz_c + sum(mask[:nk])
-    pulling = reordered(n_ct)
+    def push(ts: Sequence[Array | None]) -> list[Array | None]:
+        return spread(run(instantiate(spread(ts, started), xs, marks)), mask)
 
     def pull(cts: Sequence[Array | None]) -> list[Array | None]:
-        full = instantiate(cts, avals, mask)
+        avals = _abstract(body=body, counts=counts, length=params["length"], reverse=False)
         start = [zeros(x) for x, nz in zip(xs[:nc], marks[:nc], strict=True) if nz]
-        given = [*invariant, *start, *full[: n_ct - nz_c], *stacked, *full[n_ct - nz_c :]]
-        new = {"body": pulling, "counts": (len(invariant), n_ct), "reverse": not params["reverse"]}
-        found = spread(scan_p.bind(*given, **params | new), marks)
+        found = spread(run([*start, *instantiate(cts, avals, mask)]), marks)
         return [c for c, nz in zip(found, started, strict=True) if nz]
 
-    return primal, mask, pull
+    return outs[:n_outs], mask, push if forward else pull
+
+
+def _apart(values: Sequence[Any], chosen: Sequence[bool]) -> tuple[list[Any], list[Any]]:
+    """Those chosen, and the others."""
+    pairs = list(zip(values, chosen, strict=True))
+    return [v for v, c in pairs if c], [v for v, c in pairs if not c]
 
 
 def _with_stacked_carries(lin: Linearized, counts: Counts) -> Linearized:
@@ -233,16 +229,7 @@ def _scan(
     length = _length(stacked, length)
     whole = tree_structure((init, xs))
     slices = [Aval(x.shape[1:], x.dtype, x.weak) for x in stacked]
-
-    def pair(c: Any, x: Any) -> tuple[Any, Any]:
-        out = f(c, x)
-        if not isinstance(out, tuple | list) or len(out) != 2:
-            raise TypeError(
-                "scan needs a function that gives a pair (carry, y), this one gave a "
-                f"{type(out).__name__}"
-            )
-        return tuple(out)
-
+    pair = partial(_pair, f)
     order = range(length)[::-1] if reverse else range(length)
     if jit_disabled() and length:
         return _in_python(pair, carry_tree, carry, whole, stacked, order)
@@ -274,6 +261,17 @@ def _scan(
         *operands, body=body.program, counts=counts, length=length, reverse=bool(reverse)
     )
     return tree_unflatten(carry_tree, outs[:n]), tree_unflatten(tree_structure(out_y), outs[n:])
+
+
+def _pair(f: Callable[[Any, Any], Any], carry: Any, x: Any) -> tuple[Any, Any]:
+    """Call a function of one step, which must give two things."""
+    out = f(carry, x)
+    if not isinstance(out, tuple | list) or len(out) != 2:
+        raise TypeError(
+            "scan needs a function that gives a pair (carry, y), this one gave a "
+            f"{type(out).__name__}"
+        )
+    return tuple(out)
 
 
 def _in_python(

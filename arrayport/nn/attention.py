@@ -62,22 +62,12 @@ def dot_product_attention(
         for x, name in ((query, "query"), (key, "key"), (value, "value"))
     )
     _check(q, k, v)
-    b, t, n, h = q.shape
-    heads = k.shape[2]
-    groups = n // heads
-    wide = dtypes.promote_types(q.dtype, dtypes.float32)
-    # (B, K, T, G, S), then in the order in which bias and mask come.
-    seen = dot_general(
-        reshape(q, (b, t, heads, groups, h)),
-        k,
-        (((4,), (3,)), ((0, 2), (0, 2))),
-        preferred_element_type=wide,
-    )
-    logits = transpose(seen, (0, 1, 3, 2, 4)) * (1 / sqrt(h) if scale is None else scale)
+    logits = _logits(q, k, scale)
     if bias is not None:
+        wide = logits.dtype
         logits = convert(logits + _grouped(lift(bias, home, "bias"), "bias", logits), wide)
     lengths = [
-        None if x is None else _length(lift(x, home, name), b, name)
+        None if x is None else _length(lift(x, home, name), q.shape[0], name)
         for x, name in (
             (query_seq_lengths, "query_seq_lengths"),
             (key_value_seq_lengths, "key_value_seq_lengths"),
@@ -85,17 +75,14 @@ def dot_product_attention(
     ]
     chosen = _chosen(logits, is_causal, local_window_size, lengths)
     if mask is not None:
-        given = lift(mask, home, "mask")
-        if given.dtype != dtypes.bool_:
-            raise ValueError(f"mask must be bool, not {given.dtype}: an additive one is a bias")
-        chosen.append(_grouped(given, "mask", logits))
+        chosen.append(_grouped(_bool(lift(mask, home, "mask")), "mask", logits))
     low = constant(-0.7 * float(dtypes.finfo(dtypes.float32).max), logits)
     for each in chosen:
         logits = select(broadcast_to_logits(each, logits), logits, low)
     logits = convert(logits, dtypes.float32)
     weights = convert(softmax(logits, axis=-1), k.dtype)
     mixed = dot_general(weights, v, (((4,), (1,)), ((0, 1), (0, 2))))  # (B, K, G, T, H)
-    out = reshape(transpose(mixed, (0, 3, 1, 2, 4)), (b, t, n, h))
+    out = reshape(transpose(mixed, (0, 3, 1, 2, 4)), q.shape)
     if lengths[0] is not None:
         inside = iota_like(out, dtypes.int32, 1) < broadcast_in_dim(lengths[0], out.shape, (0,))
         out = select(inside, out, constant(0, out))
@@ -125,6 +112,25 @@ def _check(q: Array, k: Array, v: Array) -> None:
         raise ValueError(
             f"the query's {q.shape[2]} heads must be a multiple of the key's {k.shape[2]}"
         )
+
+
+def _logits(q: Array, k: Array, scale: float | None) -> Array:
+    """Scaled products of queries and keys, (B, K, G, T, S): heads as bias and mask order them."""
+    b, t, n, h = q.shape
+    heads = k.shape[2]
+    seen = dot_general(
+        reshape(q, (b, t, heads, n // heads, h)),
+        k,
+        (((4,), (3,)), ((0, 2), (0, 2))),
+        preferred_element_type=dtypes.promote_types(q.dtype, dtypes.float32),
+    )  # (B, K, T, G, S)
+    return transpose(seen, (0, 1, 3, 2, 4)) * (1 / sqrt(h) if scale is None else scale)
+
+
+def _bool(mask: Array) -> Array:
+    if mask.dtype != dtypes.bool_:
+        raise ValueError(f"mask must be bool, not {mask.dtype}: an additive one is a bias")
+    return mask
 
 
 def _grouped(x: Array, name: str, logits: Array) -> Array:

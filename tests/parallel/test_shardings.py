@@ -112,7 +112,11 @@ def test_one_device(eight):
 def test_what_is_made_like_an_array_is_where_it_is(mesh):
     x = ap.device_put(A, NamedSharding(mesh, P("x")))
     last = ap.device_put(A, ap.devices()[-1])
-    for like in (anp.zeros_like, lambda y: anp.ones_like(y, "int32"), lambda y: lax.full_like(y, 2)):
+    for like in (
+        anp.zeros_like,
+        lambda y: anp.ones_like(y, "int32"),
+        lambda y: lax.full_like(y, 2),
+    ):
         assert like(x).sharding == x.sharding
         assert like(last).device == ap.devices()[-1]
     assert anp.zeros_like(x, shape=(3,)).sharding == SingleDeviceSharding(ap.devices()[0])
