@@ -41,7 +41,7 @@ def strong(x: Array) -> Array:
     return convert(x, x.dtype) if x.weak else x
 
 
-def whole(x: Any, name: str, wanted: str = "an integer") -> int:
+def integer_of(x: Any, name: str, wanted: str = "an integer") -> int:
     """Give a Python integer; ConcretizationTypeError if traced, TypeError if it is none."""
     if isinstance(x, Array):
         x.concrete(ConcretizationTypeError, name)
@@ -52,8 +52,8 @@ def whole(x: Any, name: str, wanted: str = "an integer") -> int:
 
 
 def count_of(x: Any, name: str) -> int:
-    """Give a Python integer that is not negative, as `whole` does; ValueError if it is."""
-    found = whole(x, name)
+    """Give a Python integer that is not negative, as `integer_of` does; ValueError if it is."""
+    found = integer_of(x, name)
     if found < 0:
         raise ValueError(f"{name} must not be negative, but is {found}")
     return found
@@ -66,7 +66,7 @@ def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
     """
     if isinstance(axis, Array):
         axis.concrete(TracerIntegerConversionError, name)
-    return normalize_axis_index(whole(axis, name), rank)
+    return normalize_axis_index(integer_of(axis, name), rank)
 
 
 def axes_of(axis: Any, rank: int) -> Shape:
@@ -75,7 +75,7 @@ def axes_of(axis: Any, rank: int) -> Shape:
         return tuple(range(rank))
     several = isinstance(axis, Sequence) and not isinstance(axis, str)
     wanted = "an integer or a tuple of integers"
-    each = [whole(a, "axis", wanted) for a in (axis if several else (axis,))]
+    each = [integer_of(a, "axis", wanted) for a in (axis if several else (axis,))]
     axes = tuple([normalize_axis_index(a, rank) for a in each])
     if len(set(axes)) != len(axes):
         raise ValueError(f"axis={axis} names an axis twice")
@@ -86,7 +86,7 @@ def integers_of(x: Any, name: str) -> Shape:
     """Give an integer or a sequence of integers as a tuple; TypeError, naming it, for another."""
     wanted = "an integer or a sequence of integers"
     several = isinstance(x, Iterable) and not isinstance(x, str) and getattr(x, "ndim", 1) > 0
-    return tuple([whole(n, name, wanted) for n in (x if several else (x,))])
+    return tuple([integer_of(n, name, wanted) for n in (x if several else (x,))])
 
 
 def shape_of(shape: Any, name: str = "shape") -> Shape:

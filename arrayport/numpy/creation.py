@@ -17,9 +17,9 @@ from arrayport.numpy.arguments import (
     arrayed,
     count_of,
     dtype_or,
+    integer_of,
     shape_of,
     strong,
-    whole,
 )
 from arrayport.ops import creation, shapes, structure
 from arrayport.ops.elementwise import equal, less_equal, select
@@ -130,7 +130,7 @@ def array(
     """
     no_sharding(out_sharding, "array")
     x = asarray(object, dtype, order, copy=copy or None, device=device)
-    ndmin = whole(ndmin, "ndmin")
+    ndmin = integer_of(ndmin, "ndmin")
     return structure.reshape(x, (1,) * (ndmin - len(x.shape)) + x.shape)
 
 
@@ -371,7 +371,7 @@ def eye(
     """
     known = dtype_or(dtype, dtypes.default_float())
     rows, columns = _extents(N, M)
-    k = k if isinstance(k, Array) else whole(k, "k")
+    k = k if isinstance(k, Array) else integer_of(k, "k")
     return on_device(device, _eye, rows, columns, k, known)
 
 
@@ -401,7 +401,7 @@ def _below(x: Array, k: int) -> Array:
     """Say which elements of the last two axes are on or below the diagonal k."""
     shape = x.shape[-2:]
     row, column = (creation.iota_like(x, dtypes.int32, i, shape) for i in (0, 1))
-    return broadcast_to(less_equal(column - row, whole(k, "k")), x.shape)
+    return broadcast_to(less_equal(column - row, integer_of(k, "k")), x.shape)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
@@ -414,7 +414,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     """
     shape = _extents(N, M)
     row, column = (creation.broadcasted_iota("int32", shape, i) for i in (0, 1))
-    below = less_equal(column - row, whole(k, "k"))
+    below = less_equal(column - row, integer_of(k, "k"))
     return convert(below, dtype_or(dtype, dtypes.default_float()))
 
 
@@ -450,12 +450,12 @@ def triu(m: Any, k: int = 0) -> Array:
            [0., 1.]], dtype=float32)
     """
     x = _matrix(m, "triu")
-    return select(_below(x, whole(k, "k") - 1), structure.constant(0, x), x)
+    return select(_below(x, integer_of(k, "k") - 1), structure.constant(0, x), x)
 
 
 def _host_tri(n: int, k: int, m: int | None) -> np.ndarray[Any, Any]:
     rows = count_of(n, "n")
-    return np.tri(rows, rows if m is None else count_of(m, "m"), whole(k, "k"), dtype=bool)
+    return np.tri(rows, rows if m is None else count_of(m, "m"), integer_of(k, "k"), dtype=bool)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -480,7 +480,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> anp.triu_indices(2)[0]
     Array([0, 0, 1], dtype=int32)
     """
-    rows, columns = np.nonzero(~_host_tri(n, whole(k, "k") - 1, m))
+    rows, columns = np.nonzero(~_host_tri(n, integer_of(k, "k") - 1, m))
     return from_host(rows), from_host(columns)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, no_out, real_only, strong, whole
+from arrayport.numpy.arguments import arrayed, integer_of, no_out, real_only, strong
 from arrayport.numpy.questions import isinf, isnan, isneginf, isposinf
 from arrayport.ops import elementwise as ops
 from arrayport.ops import special
@@ -355,7 +355,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     Array(2.3, dtype=float32, weak_type=True)
     """
     no_out("round", out)
-    x, decimals = arrayed(a, "a"), whole(decimals, "decimals")
+    x, decimals = arrayed(a, "a"), integer_of(decimals, "decimals")
     if x.dtype == dtypes.bool_:
         raise TypeError("round takes numbers, not bool: cast with astype first")
     if not dtypes.is_inexact(x.dtype):

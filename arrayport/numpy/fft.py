@@ -10,7 +10,7 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
-from arrayport.numpy.arguments import arrayed, axes_of, axis_of, dtype_or, whole
+from arrayport.numpy.arguments import arrayed, axes_of, axis_of, dtype_or, integer_of
 from arrayport.numpy.ranges import arange
 from arrayport.numpy.shapes import moveaxis, roll
 from arrayport.ops import fft as ops
@@ -54,7 +54,7 @@ def _transform(name: str, kind: FftType, a: Any, s: Axes, axes: Any, norm: str |
     """Crop or pad the axes to `s`, transform them, and scale as `norm` says."""
     x = arrayed(a, "a")
     rank = len(x.shape)
-    lengths = None if s is None else [whole(n, "n or s") for n in s]
+    lengths = None if s is None else [integer_of(n, "n or s") for n in s]
     if lengths is not None and any(n <= 0 for n in lengths):
         raise ValueError(f"{name}: the lengths of the transform must be positive, not {lengths}")
     if axes is None and lengths is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, count_of, strong, whole
+from arrayport.numpy.arguments import arrayed, count_of, integer_of, strong
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.cumulations import diff
 from arrayport.numpy.joins import stack
@@ -73,7 +73,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     edges = asarray(bins)
     if edges.shape:
         return edges
-    count = whole(bins, "bins", "an integer or a vector of edges")
+    count = integer_of(bins, "bins", "an integer or a vector of edges")
     x = strong(inexact(ravel(a)))
     if range is None:
         low, high = (min(x), max(x)) if x.size else (asarray(0.0), asarray(1.0))

@@ -9,7 +9,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axes_of, count_of, no_out, no_writing, whole
+from arrayport.numpy.arguments import arrayed, axes_of, count_of, integer_of, no_out, no_writing
 from arrayport.numpy.creation import ones
 from arrayport.numpy.reductions import sum
 from arrayport.numpy.searching import nonzero
@@ -41,7 +41,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     >>> anp.diagonal(anp.array([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    x, offset = arrayed(a, "a"), whole(offset, "offset")
+    x, offset = arrayed(a, "a"), integer_of(offset, "offset")
     x = moveaxis(x, axes_of((axis1, axis2), len(x.shape)), (-2, -1))
     *lead, rows, columns = x.shape
     first = offset if offset >= 0 else -offset * columns
@@ -74,7 +74,7 @@ def diag(v: Any, k: int = 0) -> Array:
     Array([[1, 0],
            [0, 2]], dtype=int32)
     """
-    x, k = arrayed(v, "v"), whole(k, "k")
+    x, k = arrayed(v, "v"), integer_of(k, "k")
     if len(x.shape) == 2:
         return diagonal(x, k)
     if len(x.shape) != 1:

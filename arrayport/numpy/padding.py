@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, whole
+from arrayport.numpy.arguments import arrayed, integer_of
 from arrayport.numpy.mappings import apply_along_axis
 from arrayport.numpy.ranges import linspace
 from arrayport.numpy.reductions import max, mean, min
@@ -48,7 +48,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
             widths[axis] = _pairs(width, 1, "pad_width")[0]
     else:
         widths = _pairs(pad_width, rank, "pad_width")
-    widths = [(whole(a, "pad_width"), whole(b, "pad_width")) for a, b in widths]
+    widths = [(integer_of(a, "pad_width"), integer_of(b, "pad_width")) for a, b in widths]
     if any(low < 0 or high < 0 for low, high in widths):
         raise ValueError(f"pad_width={pad_width} must not be negative")
     if callable(mode):

@@ -10,7 +10,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
-from arrayport.numpy.arguments import arrayed, axis_of, count_of, whole
+from arrayport.numpy.arguments import arrayed, axis_of, count_of, integer_of
 from arrayport.numpy.joins import stack
 from arrayport.numpy.questions import isnan
 from arrayport.numpy.reductions import sum
@@ -281,7 +281,7 @@ def _parted(x: Array, kth: int, axis: int, arrange: Callable[[Array], Array]) ->
 
 
 def _checked_kth(kth: int, extent: int) -> int:
-    kth = whole(kth, "kth")
+    kth = integer_of(kth, "kth")
     if not -extent <= kth < extent:
         raise ValueError(f"kth={kth} is out of range for an axis of size {extent}")
     return kth % extent

@@ -16,10 +16,10 @@ from arrayport.numpy.arguments import (
     axes_of,
     axis_of,
     count_of,
+    integer_of,
     integers_of,
     shape_of,
     together,
-    whole,
 )
 from arrayport.numpy.creation import asarray
 from arrayport.ops import shapes as ops
@@ -320,7 +320,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     (4, 2, 3)
     """
     x = arrayed(a, "a")
-    axis, rank, start = axis_of(axis, len(x.shape)), len(x.shape), whole(start, "start")
+    axis, rank, start = axis_of(axis, len(x.shape)), len(x.shape), integer_of(start, "start")
     start = start + rank if start < 0 else start
     if not 0 <= start <= rank:
         raise ValueError(f"start={start} of rollaxis is out of range for {rank} axes")
@@ -481,7 +481,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     turned = axes_of(integers_of(axes, "axes"), len(x.shape))
     if len(turned) != 2:
         raise ValueError(f"axes={axes} of rot90 must be two")
-    (i, j), k = turned, whole(k, "k") % 4
+    (i, j), k = turned, integer_of(k, "k") % 4
     if k == 2:
         return flip(x, (i, j))
     if k == 1:
@@ -519,7 +519,7 @@ def _rolled(x: Array, by: Any, axis: int) -> Array:
     if not extent:
         return x
     if not isinstance(by, Array):
-        cut = -whole(by, "shift", "an integer or a sequence of integers") % extent
+        cut = -integer_of(by, "shift", "an integer or a sequence of integers") % extent
         parts = [slice_in_dim(x, cut, None, axis=axis), slice_in_dim(x, 0, cut, axis=axis)]
         return ops.concatenate(parts, axis) if cut else x
     starts = [scalar(0, dtypes.int32)] * len(x.shape)

@@ -8,7 +8,7 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
-from arrayport.numpy.arguments import shape_of, whole
+from arrayport.numpy.arguments import integer_of, shape_of
 from arrayport.numpy.searching import searchsorted
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import log as logarithm
@@ -42,7 +42,7 @@ def permutation(
     no_sharding(out_sharding, "permutation")
     key = one_key(key, "permutation")
     if not getattr(x, "shape", ()):
-        count = whole(x, "x of permutation", "an array or an integer")
+        count = integer_of(x, "x of permutation", "an array or an integer")
         return _shuffled(key, bits_of.count_up(key, dtypes.default_int(), count), 0)
     x = lift(x, backend_of(key))
     axis = axis_of(axis, len(x.shape), "permutation")
@@ -125,7 +125,7 @@ def choice(
     population = lift(a, backend_of(key), "the population a")
     below = not population.shape
     axis = 0 if below else axis_of(axis, len(population.shape), "choice")
-    count = whole(a, "the population a") if below else population.shape[axis]
+    count = integer_of(a, "the population a") if below else population.shape[axis]
     if count <= 0 and draws:
         raise ValueError("choice: the population a must not be empty")
     if not replace and draws > count:
