@@ -20,7 +20,7 @@ Saturate = Callable[[Lib, Raw, DType], Raw]  # casts floats to integers
 SMALL = 4096  # elements up to which a copy is quicker than NumPy's making of a broadcast view
 
 # From NumPy 2.3 on a reduction to rank 0 gives an array if asked to, which saves making one.
-AS_ARRAY: Any = {"out": ...} if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else {}
+GIVES_ARRAYS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 
 
 def convert(saturate: Saturate, lib: Lib, x: Raw, dtype: DType, weak: bool) -> Raw:  # noqa: ARG001
@@ -89,7 +89,12 @@ def along(x: Raw, shape: Shape, dims: Shape) -> Raw:
 
 def reduce_sum(lib: Lib, x: Raw, axes: Shape) -> Raw:
     """Sum over axes in x's own dtype."""
-    return lib.xp.add.reduce(x, axes, x.dtype, **AS_ARRAY)
+    return lib.xp.add.reduce(x, axes, x.dtype)
+
+
+def reduce_sum_to_array(lib: Lib, x: Raw, axes: Shape) -> Raw:
+    """Sum over axes in x's own dtype, of all of them to an array too."""
+    return lib.xp.add.reduce(x, axes, x.dtype, out=...)
 
 
 ROWS: Rows = {
@@ -107,5 +112,5 @@ ROWS: Rows = {
     ops.broadcast_in_dim_p: Kernel(broadcast_in_dim, view=True, moves=True),
     ops.reshape_p: Kernel(lambda _lib, x, shape: x.reshape(shape), view=True, moves=True),
     ops.transpose_p: Kernel(lambda _lib, x, perm: x.transpose(perm), view=True, moves=True),
-    ops.reduce_sum_p: Kernel(reduce_sum),
+    ops.reduce_sum_p: Kernel(reduce_sum_to_array if GIVES_ARRAYS else reduce_sum),
 }
