@@ -30,6 +30,7 @@ from arrayport_backends.numpy.codegen.matrices import STACKS
 from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit, code_of
 from arrayport_backends.numpy.codegen.updates import UPDATES
 from arrayport_backends.numpy.codegen.values import Code
+from arrayport_backends.numpy.halves import without_halves
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.pool import LARGE
 from arrayport_backends.numpy.workers import SHARE, share
@@ -105,7 +106,8 @@ class NumpyExecutor(Executor):
 
     def prepare(self, program: Program) -> Program:
         def prepared() -> Program:
-            found = super(NumpyExecutor, self).prepare(inline(program, run))
+            whole = without_halves(inline(program, run), self.language.fusable)
+            found = super(NumpyExecutor, self).prepare(whole)
             return inline(found, self.run_again)
 
         return program.derive(("prepared", self.backend), prepared)
