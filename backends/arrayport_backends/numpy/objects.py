@@ -65,19 +65,32 @@ def again(program: Program, owned: Sequence[Var], make: Callable[[], T]) -> T:
 def kept(program: Program, owned: Sequence[Var], make: Callable[[], list[Any]]) -> list[Any]:
     """Give what a Program was compiled to, from disk if it is there; `make` compiles it."""
     start = time.perf_counter()
-    file = place(program, owned)
-    parts = read(file) if file else None
-    known = parts is not None
-    if parts is None:
-        parts = make()
-        if file:
-            write(file, parts)
+    parts, known = found(place(program, owned), make)
     if log.isEnabledFor(logging.INFO):
         seconds = time.perf_counter() - start
         how = "read from the cache" if known else "compiled"
         names = ", ".join(part[0] for part in parts if isinstance(part, tuple))
         log.info("%s %s (of %d equations) in %.1f ms", how, names, len(program.eqns), seconds * 1e3)
     return parts
+
+
+def assembled(text: str) -> bytes:
+    """Give a module's text as an object file's bytes, which are kept like a Program's."""
+    folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
+    file = named(folder, text.encode()) if folder else None
+    (code,), _ = found(file, lambda: [llvm.assemble(text)])
+    return bytes(code)
+
+
+def found(file: Path | None, make: Callable[[], list[Any]]) -> tuple[list[Any], bool]:
+    """Give what a file keeps, and that it did; or what is made, which it keeps from then on."""
+    parts = read(file) if file else None
+    if parts is not None:
+        return parts, True
+    parts = make()
+    if file:
+        write(file, parts)
+    return parts, False
 
 
 def known(program: Program, owned: Sequence[Var]) -> bool:
@@ -95,6 +108,11 @@ def place(program: Program, owned: Sequence[Var]) -> Path | None:
     written = identity(program, owned) if folder else None
     if folder is None or written is None:
         return None
+    return named(folder, written)
+
+
+def named(folder: Path, written: bytes) -> Path:
+    """Where in the directory what was written so is kept."""
     return folder / f"{sha256(surroundings() + written).hexdigest()}.o"
 
 

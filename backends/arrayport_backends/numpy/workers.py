@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy import llvm, objects
 
 SHARE = "arrayport_share"
 LINE = 8  # words of a line of the cache
@@ -213,7 +213,7 @@ def taken() -> int:
 def library() -> llvm.Library:
     """Give the code that all of this is, with no worker yet; it stays as long as the process."""
     known = {name: llvm.address_in_python(name) for name in THREADS}
-    made = llvm.load(llvm.assemble(TEXT), [SHARE, "state"], known)
+    made = llvm.load(objects.assembled(TEXT), [SHARE, "state"], known)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     want(made, threads())
     if hasattr(os, "register_at_fork"):

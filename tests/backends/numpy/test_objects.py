@@ -73,6 +73,15 @@ def test_what_is_traced_anew_is_compiled_once(compilations, monkeypatch):
     assert len(objects._recent) == 2
 
 
+def test_what_threads_run_is_kept(folder, compilations):
+    text = "define i32 @one() {\n  ret i32 1\n}\n"
+    code = objects.assembled(text)
+    assert objects.assembled(text) == code
+    assert len(compilations) == len(list(folder.iterdir())) == 1
+    assert objects.assembled(text.replace("1", "2")) != code
+    assert llvm.load(code, ["one"]).address("one")
+
+
 def test_what_is_kept_is_found_without_emitting_code(folder, compilations, monkeypatch):
     assert answer() == 200
     monkeypatch.setattr(compiler, "COMPILING", 1e15)  # so that it would be interpreted
