@@ -30,9 +30,9 @@ from arrayport_backends.numpy.codegen.matrices import STACKS
 from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit, code_of
 from arrayport_backends.numpy.codegen.updates import UPDATES
 from arrayport_backends.numpy.codegen.values import Code
-from arrayport_backends.numpy.halves import without_halves
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.pool import LARGE
+from arrayport_backends.numpy.terms import in_other_terms
 from arrayport_backends.numpy.workers import SHARE, share
 
 # A Program is compiled when its runs so far have cost this part of what compiling it will: who jits
@@ -106,7 +106,7 @@ class NumpyExecutor(Executor):
 
     def prepare(self, program: Program) -> Program:
         def prepared() -> Program:
-            whole = without_halves(inline(program, run), self.language.fusable)
+            whole = in_other_terms(inline(program, run), self.language.fusable)
             found = super(NumpyExecutor, self).prepare(whole)
             return inline(found, self.run_again)
 

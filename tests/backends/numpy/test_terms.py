@@ -1,4 +1,4 @@
-"""Products and convolutions of 16-bit floats: computed in 32 bits, rounded once."""
+"""Calls in other terms: of 16-bit floats in 32 bits, rounded once; of complex numbers by parts."""
 
 from __future__ import annotations
 
@@ -50,3 +50,36 @@ def test_what_states_its_own_sum_stays(agree):
         lambda x, w: anp.matmul(x, w, preferred_element_type="float32") * 2, x, w, whole=False
     )
     assert got.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("layout", "options"),
+    [
+        (("NCHW", "OIHW", "NCHW"), {}),
+        (("NHWC", "HWIO", "NHWC"), {"window_strides": (2, 1), "padding": ((1, 0), (2, 1))}),
+        (("CNHW", "IOHW", "NHCW"), {"rhs_dilation": (2, 2)}),
+    ],
+)
+def test_complex_convolutions_are_code(layout, options, agree):
+    options = {"window_strides": (1, 1), "padding": "SAME", **options}
+
+    def moved(a, order, to):
+        return anp.transpose(a, [order.index(c) for c in to])
+
+    image, window = (anp.asarray(a + 1j * a[..., ::-1], "complex64") for a in (IMAGE, WINDOW))
+    x, w = moved(image, "NCHW", layout[0]), moved(window, "OIHW", layout[1])
+
+    def convolve(x, w):
+        return lax.conv_general_dilated(x, w, dimension_numbers=layout, **options)
+
+    agree(convolve, x, w, ulps=50)
+
+
+def test_grouped_complex_convolutions_stay(agree):
+    image = anp.asarray(IMAGE + 1j, "complex64")
+    window = anp.asarray(np.ones((6, 1, 3, 3)) * 1j, "complex64")
+
+    def convolve(x, w):
+        return 2 * lax.conv_general_dilated(x, w, (1, 1), "SAME", feature_group_count=3)
+
+    agree(convolve, image, window, whole=False)
