@@ -245,9 +245,17 @@ class GradTrace(Trace):
 # tangents to its own.
 
 Cotangent = Any  # Array | Sparse | None, or (number, Array) from a pick
+Params = dict[str, Any]
+# What nodes keep for their rules, by kind; those of elementwise operations stand in `slopes`.
+ByOperand = tuple[Sequence[Any], Sequence[Any], Params, Primitive]  # rules, operands
+WithJvp = Any  # a Primitive whose jvp is not None
+ByJvp = tuple[WithJvp, Array, Sequence[Array], Params, list[bool]]  # answer, operands, traced
+# Of several outputs, which the last counts.
+ManyByJvp = tuple[WithJvp, Sequence[Array], Sequence[Array], Params, list[bool], int]
+Linear = tuple[Callable[[Sequence[Array | None]], Any], int]
 
 
-def pull_rules(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
+def pull_rules(parents: Sequence[Node | None], saved: ByOperand, g: Array) -> Sequence[Cotangent]:
     """Each operand's own transpose."""
     rules, kept, params, _ = saved
     return [
@@ -256,7 +264,7 @@ def pull_rules(parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence
     ]
 
 
-def pull_rule(_parents: Sequence[Node], saved: Any, g: Array) -> Sequence[Cotangent]:
+def pull_rule(_parents: Sequence[Node], saved: ByOperand, g: Array) -> Sequence[Cotangent]:
     """The same for one operand, quicker."""
     (rule,), kept, params, _ = saved
     return (rule(g, *kept, **params),)
@@ -270,30 +278,30 @@ def push_stretched(shape: Any, ts: Sequence[Array | None]) -> Array | None:
     return None if ts[0] is None else broadcast_in_dim(ts[0], shape, ())
 
 
-def push_linear(saved: Any, ts: Sequence[Array | None]) -> Array | None:
+def push_linear(saved: ByOperand, ts: Sequence[Array | None]) -> Array | None:
     _, xs, params, prim = saved
     return push_forward(prim, ts, None, xs, params)
 
 
-def pull_general(_parents: Sequence[Node | None], saved: Any, g: Array) -> Sequence[Cotangent]:
+def pull_general(_parents: Sequence[Node | None], saved: ByJvp, g: Array) -> Sequence[Cotangent]:
     """The transpose of a jvp rule: it is linear, so its vjp at zero is its transpose."""
     prim, ans, xs, params, traced = saved
     return _transpose(lambda ts: [prim.jvp(ts, ans, *xs, **params)], [g], xs, traced)
 
 
-def push_general(saved: Any, ts: Sequence[Array | None]) -> Array | None:
+def push_general(saved: ByJvp, ts: Sequence[Array | None]) -> Array | None:
     prim, ans, xs, params, _ = saved
     return prim.jvp(ts, ans, *xs, **params)
 
 
 def pull_many(
-    _parents: Sequence[Node | None], saved: Any, cts: Sequence[Array | None]
+    _parents: Sequence[Node | None], saved: ManyByJvp, cts: Sequence[Array | None]
 ) -> Sequence[Cotangent]:
     prim, outs, xs, params, traced, _ = saved
     return _transpose(lambda ts: prim.jvp(ts, outs, *xs, **params), cts, xs, traced)
 
 
-def push_node_many(saved: Any, ts: Sequence[Array | None]) -> Any:
+def push_node_many(saved: ManyByJvp, ts: Sequence[Array | None]) -> Any:
     prim, outs, xs, params, _, _ = saved
     return push_many(prim, ts, outs, xs, params)
 
@@ -316,12 +324,12 @@ def _transpose(
 
 
 def pull_linearized(
-    _parents: Sequence[Node], saved: Any, cts: Sequence[Array | None]
+    _parents: Sequence[Node], saved: Linear, cts: Sequence[Array | None]
 ) -> Sequence[Cotangent]:
     return saved[0](cts)
 
 
-def push_linearized(saved: Any, ts: Sequence[Array | None]) -> Any:
+def push_linearized(saved: Linear, ts: Sequence[Array | None]) -> Any:
     return saved[0](ts)
 
 
