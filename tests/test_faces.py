@@ -64,8 +64,13 @@ def test_segments() -> None:
         np.testing.assert_array_equal(np.asarray(found), expected)
     assert ops.segment_sum(data, ids).shape == (10, 2)
     assert ap.jit(lambda d, i: ops.segment_sum(d, i, 3, mode="clip"))(data, ids)[2, 0] == 15
-    with pytest.raises(ValueError, match="an id for each row"):
-        ops.segment_sum(data, ids[:2])
+    np.testing.assert_array_equal(np.asarray(ops.segment_sum(1, ids, 3)), [1, 0, 2])
+    np.testing.assert_array_equal(np.asarray(ops.segment_sum(data[:1], ids, 2)), [[1, 2], [0, 0]])
+    tables = ops.segment_max(data[:2, 0], anp.asarray([[0, 1], [1, 0]]), 2)
+    np.testing.assert_array_equal(np.asarray(tables), [3, 3])
+    for few in (ids[:2], ids[0]):
+        with pytest.raises(ValueError, match="an id for each row"):
+            ops.segment_sum(data, few, 3)
     with pytest.raises(TypeError, match="booleans"):
         ops.segment_prod(data > 1, ids, 3)
     with pytest.raises(ap.errors.ConcretizationTypeError):

@@ -6,7 +6,6 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 from arrayport.core import profile
@@ -14,6 +13,7 @@ from arrayport.core.array import Array, aval_of
 from arrayport.core.config import config, x64
 from arrayport.core.errors import user_line
 from arrayport.core.lazy import Lazy
+from arrayport.core.likenesses import wraps
 from arrayport.core.tree import keystr, tree_flatten_with_path
 
 logs = Lazy("logging")

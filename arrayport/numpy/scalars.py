@@ -89,35 +89,40 @@ __all__ = [
 ]
 
 
-class ScalarType:
+class ScalarType(type):
     """A dtype that makes arrays when it is called: `float32(1.5)`; usable wherever a dtype is.
+
+    It equals NumPy's type of that dtype, hashes as that, and has its numbers as instances.
 
     >>> import arrayport.numpy as anp
     >>> anp.float32(1.5), anp.zeros(1, anp.float32).dtype == anp.float32
     (Array(1.5, dtype=float32), True)
     """
 
-    __slots__ = ("dtype",)
+    dtype: np.dtype[Any]
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
+    def __new__(cls, dtype: np.dtype[Any]) -> ScalarType:
+        says = f"Make an array of {dtype.name}, or stand for that dtype."
+        names = {"dtype": dtype, "__doc__": says, "__module__": "arrayport.numpy", "__slots__": ()}
+        return super().__new__(cls, dtype.name, (), names)
 
-    def __call__(self, x: Any = 0) -> Array:
-        return asarray(x, dtype=self.dtype)
+    def __init__(cls, dtype: np.dtype[Any]) -> None:
+        super().__init__(dtype.name, (), {})
 
-    def __eq__(self, other: object) -> Any:
-        # None would be NumPy's word for float64
-        return other is not None and self.dtype == getattr(other, "dtype", other)
+    def __call__(cls, x: Any = 0) -> Array:
+        return asarray(x, dtype=cls.dtype)
 
-    def __hash__(self) -> int:
-        return hash(self.dtype)
+    def __instancecheck__(cls, instance: object) -> Any:
+        return isinstance(instance, cls.dtype.type)
 
-    def __repr__(self) -> str:
-        return f"arrayport.numpy.{self.dtype.name}"
+    def __eq__(cls, other: object) -> Any:
+        return cls is other or cls.dtype.type == other
 
-    @property
-    def __name__(self) -> str:
-        return self.dtype.name
+    def __hash__(cls) -> int:
+        return hash(cls.dtype.type)
+
+    def __repr__(cls) -> str:
+        return f"arrayport.numpy.{cls.dtype.name}"
 
 
 bool_ = ScalarType(dtypes.bool_)

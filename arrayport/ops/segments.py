@@ -19,7 +19,7 @@ from arrayport.ops.indexing import (
 from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import home_of, lift
 from arrayport.ops.reductions import IDENTITIES, reduce_max
-from arrayport.ops.structure import full_like, reshape
+from arrayport.ops.structure import broadcast_to, full_like, reshape
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
@@ -37,10 +37,15 @@ def _segments(
     home = home_of(data, segment_ids)
     x, ids = lift(data, home, "data"), lift(segment_ids, home, "segment_ids")
     no_sharding(out_sharding, name)
-    if not x.shape or ids.shape != x.shape[:1]:
+    rows = (*ids.shape, *x.shape[1:])
+    fits = len(x.shape) <= len(rows) and all(
+        n in (1, wanted) for n, wanted in zip(reversed(x.shape), reversed(rows), strict=False)
+    )
+    if not fits:
         raise ValueError(
             f"{name} needs an id for each row of data of shape {x.shape}, not ids of {ids.shape}"
         )
+    x = broadcast_to(x, rows)  # one row may be of every segment
     if not dtypes.is_integer(ids.dtype):
         raise TypeError(f"segment_ids must be integers, not {ids.dtype}: cast with astype('int32')")
     if monoid in {"add", "mul"} and dtypes.kind(x.dtype) == "b":
@@ -56,8 +61,9 @@ def _segments(
         raise TypeError(f"num_segments must be an integer, not {num_segments!r}") from None
     if num_segments < 0:
         raise ValueError(f"num_segments must not be negative, it is {num_segments}")
-    start = full_like(x, IDENTITIES[monoid](x.dtype), (num_segments, *x.shape[1:]))
-    numbers = ScatterDimensionNumbers(tuple(range(1, len(x.shape))), (0,), (0,))
+    start = full_like(x, IDENTITIES[monoid](x.dtype), (num_segments, *rows[len(ids.shape) :]))
+    window = tuple(range(len(ids.shape), len(rows)))
+    numbers = ScatterDimensionNumbers(window, (0,), (0,))
     return write(start, reshape(ids, (*ids.shape, 1)), x, numbers, **flags)
 
 

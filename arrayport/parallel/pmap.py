@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, partial, update_wrapper, wraps
+from functools import cache, partial, update_wrapper
 from math import prod
 from typing import Any
 
@@ -16,6 +16,7 @@ from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Tracer
 from arrayport.core.backend import Device, use_backend
 from arrayport.core.contexts import within
+from arrayport.core.likenesses import wraps
 from arrayport.core.meshes import Mesh
 from arrayport.core.shardings import NamedSharding, PartitionSpec
 from arrayport.core.tree import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial, wraps
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -11,6 +11,7 @@ from arrayport.core import backend as backends
 from arrayport.core.array import Array, Tracer, aval_of
 from arrayport.core.contexts import within
 from arrayport.core.errors import BackendMismatchError
+from arrayport.core.likenesses import wraps
 from arrayport.core.meshes import AbstractMesh, AxisType, Mesh, mesh_in_use, mesh_or_in_use
 from arrayport.core.quiet import quiet
 from arrayport.core.shardings import NamedSharding, PartitionSpec, check_spec
@@ -92,7 +93,7 @@ def shard_map(
             backends.leave(token)
 
     mapped.__wrapped__ = f  # type: ignore[attr-defined]
-    mapped.__name__ = getattr(f, "__name__", "shard_map")
+    mapped.__name__ = str(getattr(f, "__name__", "shard_map"))
     mapped.__doc__ = getattr(f, "__doc__", None)
     return mapped
 

@@ -63,7 +63,7 @@ def by_engine(
             leave(token)
 
     call.__wrapped__ = fun  # type: ignore[attr-defined]  # functools.wraps costs four times this
-    call.__name__ = getattr(fun, "__name__", name)
+    call.__name__ = str(getattr(fun, "__name__", name))
     call.__doc__ = getattr(fun, "__doc__", None)
     return call
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pickle
 import re
 from pathlib import Path
 from types import ModuleType
@@ -180,11 +181,20 @@ def test_every_operator_that_arrays_call_is_there() -> None:
 def test_scalar_types_make_arrays_and_are_dtypes() -> None:
     x = anp.float32(1.5)
     assert isinstance(x, ap.Array)
-    assert x.dtype == anp.float32 == "float32"
+    assert x.dtype == anp.float32 == np.float32 == anp.float32
+    assert anp.float32 not in (anp.float64, np.float64, None)
     assert anp.zeros(2, anp.int8).dtype == anp.int8
     assert anp.dtype(anp.bfloat16).name == "bfloat16"
-    assert {anp.float32: 1}[anp.dtype("float32")] == 1
+    assert {anp.float32: 1}[np.float32] == 1
     assert anp.bool(3).item() is True
+
+
+def test_scalar_types_are_types() -> None:
+    assert isinstance(anp.float32, type)
+    assert isinstance(np.float32(1), anp.float32)
+    assert not isinstance(1.0, anp.float32)
+    assert isinstance(None, anp.int8 | None)
+    assert pickle.loads(pickle.dumps(anp.bfloat16)) is anp.bfloat16
 
 
 def test_constants() -> None:

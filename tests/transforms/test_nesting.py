@@ -309,3 +309,15 @@ def test_argnums_count_from_the_end_too():
 
     np.testing.assert_array_equal(ap.grad(f, argnums=-1)(np.ones(2), np.full(2, 3.0)), [6.0, 6.0])
     np.testing.assert_array_equal(ap.grad(f, argnums=-2)(np.ones(2), np.full(2, 3.0)), [9.0, 9.0])
+
+
+def test_what_is_called_need_not_name_itself_by_a_string():
+    class Doubled:
+        __name__ = None
+
+        def __call__(self, x):
+            return 2 * x
+
+    assert float(ap.grad(Doubled())(1.0)) == 2.0
+    assert ap.vmap(Doubled())(anp.ones(2)).tolist() == [2.0, 2.0]
+    assert float(ap.jit(Doubled())(1.0)) == 2.0

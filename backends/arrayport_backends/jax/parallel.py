@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 import jax
 
 from arrayport.core.backend import Device
+from arrayport.core.likenesses import wraps
 from arrayport.core.meshes import AbstractMesh, Mesh
 from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import translating

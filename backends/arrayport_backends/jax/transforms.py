@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import jax
@@ -22,6 +22,7 @@ from arrayport.control.policies import Policy
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array, Aval
 from arrayport.core.dtypes import float0
+from arrayport.core.likenesses import wraps
 from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
 from arrayport_backends.jax.leaves import (
