@@ -49,7 +49,7 @@ def by_doubling(ufunc: str) -> Kernel:
     """A row for a cumulation, in steps of doubled distance."""
 
     def run(lib: Lib, x: Raw, axis: int, reverse: bool) -> Raw:
-        flip = (*[slice(None)] * axis, slice(None, None, -1 if reverse else None))
+        flip = (slice(None),) * axis + (slice(None, None, -1 if reverse else None),)
         out = x[flip].swapaxes(0, axis)
         distance = 1
         while distance < len(out):

@@ -77,8 +77,7 @@ def power(lib: Lib, x: Raw, y: Raw) -> Raw:
         strides = getattr(y, "strides", ())  # a number of Python's has none
         if not strides and y == 0.5:
             return xp.where(x == -np.inf, np.inf, xp.sqrt(x) + 0)
-        if 0 in strides:
-            y = y.copy()
+        return xp.power(x, y.copy() if 0 in strides else y)
     return any_power(lib, x, y)
 
 

@@ -35,7 +35,7 @@ def _cumulation(ufunc: str) -> Kernel:
     """A row for a cumulation."""
 
     def run(lib: Lib, x: Raw, axis: int, reverse: bool) -> Raw:
-        flip = (*[slice(None)] * axis, slice(None, None, -1 if reverse else None))
+        flip = (slice(None),) * axis + (slice(None, None, -1 if reverse else None),)
         return getattr(lib.xp, ufunc).accumulate(x[flip], axis, x.dtype)[flip]
 
     return Kernel(run)
