@@ -30,6 +30,7 @@ from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import restage
 
 _NONE_GIVEN: Any = object()
+EACH_ITS_OWN = 2  # arguments after the first function, where each is given its own operand
 
 
 def _agree(
@@ -170,11 +171,14 @@ def cond(
 
     `pred`: a scalar bool or number. A traced predicate traces both functions, whose outputs must
     have the same structure, shapes and dtypes (TypeError otherwise); a concrete one calls the
-    chosen function only. `operand` is another way to give one, be it None.
+    chosen function only. `operand` is another way to give one, be it None. Older programs give
+    each function its own: `cond(pred, true_operand, true_fun, false_operand, false_fun)`.
 
     >>> cond(True, lambda x: x + 1, lambda x: x - 1, 3)
     Array(4, dtype=int32, weak_type=True)
     """
+    if callable(false_fun) and not callable(true_fun) and len(operands) == EACH_ITS_OWN:
+        return _cond_of_each(pred, true_fun, false_fun, *operands)
     operands = _given(operands, operand)
     if not callable(true_fun) or not callable(false_fun):
         raise TypeError(
@@ -182,6 +186,29 @@ def cond(
             "*operands)"
         )
     return run_on_engine("cond", _cond, (pred, operands), pred, true_fun, false_fun, *operands)
+
+
+def _cond_of_each(
+    pred: Any,
+    true_operand: Any,
+    true_fun: Callable[..., Any],
+    false_operand: Any,
+    false_fun: Callable[..., Any],
+) -> Any:
+    """Give each function its own operand."""
+    if not callable(false_fun):
+        raise TypeError(
+            "cond needs functions: cond(pred, true_fun, false_fun, *operands), or an operand of "
+            "each before it"
+        )
+
+    def on_true(operand: Any, _other: Any) -> Any:
+        return true_fun(operand)
+
+    def on_false(_other: Any, operand: Any) -> Any:
+        return false_fun(operand)
+
+    return cond(pred, on_true, on_false, true_operand, false_operand)
 
 
 def _given(operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:

@@ -23,6 +23,8 @@ from arrayport.ops.structure import broadcast_to, full_like, reshape
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
+NAMES = {"add": "sum", "mul": "prod"}
+
 
 def _segments(
     write: Callable[..., Array],
@@ -33,7 +35,7 @@ def _segments(
     out_sharding: Any,
     **flags: Any,
 ) -> Array:
-    name = write.__name__.replace("scatter", "segment")
+    name = f"segment_{NAMES.get(monoid, monoid)}"
     home = home_of(data, segment_ids)
     x, ids = lift(data, home, "data"), lift(segment_ids, home, "segment_ids")
     no_sharding(out_sharding, name)
