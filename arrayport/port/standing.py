@@ -21,8 +21,9 @@ def as_jax() -> Iterator[ModuleType]:
 
     A library written for JAX then runs on every backend, and without JAX: on NumPy, CuPy, or JAX
     again. It keeps what it found after the context has ended, and `import jax` means JAX again.
-    A library that was imported before keeps JAX. Raises ModuleNotFoundError for one that reaches
-    into JAX's own modules, such as `jax.extend` or `jax._src`. Not for several threads at once.
+    A library that was imported before keeps JAX. What is public is found under `jax._src` too;
+    ImportError tells of one that reaches further into JAX's own modules, such as `jax.extend`.
+    Not for several threads at once.
 
     >>> with as_jax() as jax:
     ...     import jax.numpy as jnp
@@ -35,9 +36,9 @@ def as_jax() -> Iterator[ModuleType]:
     sys.modules.update(ours)
     try:
         yield ours["jax"]
-    except ModuleNotFoundError as e:
+    except ImportError as e:
         if (e.name or "").startswith("jax."):
-            e.add_note(f"arrayport stands in for JAX here, and has nothing like {e.name}")
+            e.add_note(f"arrayport stands in for JAX here, and lacks that of {e.name}")
         raise
     finally:
         _taken()
@@ -52,7 +53,7 @@ def _taken() -> dict[str, ModuleType]:
 
 def _modules() -> dict[str, ModuleType]:
     """Arrayport's modules, by the names of the modules of JAX that they spell."""
-    public = {f"jax.{name}": import_module(f"arrayport.{name}") for name in NAMES if name}
+    public = {name: import_module(f"arrayport.{name}") for name in NAMES if name}
     core = ModuleType("jax.core", "What is asked about values.")
     vars(core).update(Tracer=Tracer, ShapedArray=Aval)
     test_util = ModuleType("jax.test_util", "What tests ask about derivatives.")
@@ -67,4 +68,7 @@ def _modules() -> dict[str, ModuleType]:
         __version_info__=tuple(map(int, VERSION.split("."))),
         __getattr__=arrayport.__getattr__,
     )
-    return {"jax": jax, "jax.core": core, "jax.test_util": test_util, **public}
+    own = ModuleType("jax._src", "Where libraries look for what is public, too.")
+    vars(own).update(__path__=[])
+    found = {"jax": jax, "jax.core": core, "jax.test_util": test_util, "jax._src": own}
+    return found | {f"jax{of}.{name}": m for of in ("", "._src") for name, m in public.items()}

@@ -108,7 +108,15 @@ def test_jax_is_jax_again_and_what_it_lacks_is_said():
             _ = jax.export
     assert import_module("jax") is theirs
     assert import_module("jax.numpy") is theirs.numpy
+    with as_jax():
+        from jax._src import tree_util  # noqa: PLC0415 - where libraries find what is public, too
+
+        assert tree_util is ap.tree_util
+        assert import_module("jax._src.scipy.special") is ap.scipy.special
     with pytest.raises(ModuleNotFoundError) as raised, as_jax():
         import_module("jax.extend.core")
     assert "arrayport stands in for JAX" in raised.value.__notes__[0]
+    with pytest.raises(ImportError) as refused, as_jax():
+        from jax._src import compiler  # noqa: F401, PLC0415 - what is not
+    assert "arrayport stands in for JAX" in refused.value.__notes__[0]
     assert import_module("jax") is theirs
