@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 
 import arrayport as ap
 from arrayport.core import backend as backends
-from arrayport.core.primitive import REGISTRY
+from arrayport.core.primitive import REGISTRY, Slopes
 
 # JAX compiles for every shape and dtype, which is most of its tests' time: without its expensive
 # passes it takes a third less, and at this level it still rounds as it does for its users. Set
@@ -103,6 +103,19 @@ def replace_kernel(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[.
         monkeypatch.setattr(primitive, "numpy_kernel", kernel)
         for dtype in primitive.quick:
             monkeypatch.setitem(primitive.quick, dtype, kernel)
+
+    return replace
+
+
+@pytest.fixture
+def replace_partials(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let other functions be the partials of a primitive; what was made of its own is not used."""
+
+    def replace(name: str, *partials: Callable[..., Any], needs: tuple[int, ...]) -> None:
+        primitive = REGISTRY[name]
+        monkeypatch.setattr(primitive, "partials", partials)
+        monkeypatch.setattr(primitive, "needs", needs)
+        monkeypatch.setattr(primitive, "slopes", Slopes(primitive))
 
     return replace
 
