@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval, PlacedArray, Tracer
@@ -425,6 +426,7 @@ def _matrix(m: Any, name: str) -> Array:
     return x
 
 
+@unit("m")
 def tril(m: Any, k: int = 0) -> Array:
     """Keep what is on and below the diagonal k of matrices (..., n, m), zeros elsewhere.
 
@@ -439,6 +441,7 @@ def tril(m: Any, k: int = 0) -> Array:
     return select(_below(x, k), x, structure.constant(0, x))
 
 
+@unit("m")
 def triu(m: Any, k: int = 0) -> Array:
     """Keep what is on and above the diagonal k of matrices (..., n, m), zeros elsewhere.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import pi
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axis_of, count_of, dtype_or, no_out, strong, together
@@ -116,6 +117,7 @@ def cumulative_prod(
 # ---- differences
 
 
+@unit("a", "prepend", "append")
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Take n times the differences of neighbours along an axis. Source: ``jax.numpy.diff``.
 
@@ -140,6 +142,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return x
 
 
+@unit("ary", "to_end", "to_begin")
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Take the differences of neighbours in the flat array, between two ends.
 
@@ -156,6 +159,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     return shapes.concatenate([strong(p) for p in parts if p is not None], 0)
 
 
+@unit("y", "x", "dx")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """Integrate along an axis by trapezoids between places x, or at distance dx.
 
@@ -178,6 +182,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     return sum(both * dx, axis) * 0.5
 
 
+@unit("p", "discont", "period")
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * pi) -> Array:
     """Take jumps of more than half a period out of a series, along an axis.
 

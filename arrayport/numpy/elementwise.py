@@ -7,6 +7,7 @@ from math import log as ln
 from math import pi
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, integer_of, no_out, real_only, strong
@@ -313,6 +314,7 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     return convert(select(isnan(x), x, step), x.dtype, given.weak and y.weak)
 
 
+@unit("x", "nan", "posinf", "neginf")
 def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Array:
@@ -345,6 +347,7 @@ def nan_to_num(
 # ---- rounding
 
 
+@unit("a")
 def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     """Round to a number of decimals, halves to the even neighbour. Source: ``jax.numpy.round``.
 
@@ -464,6 +467,7 @@ def _two_to(x: Array) -> Array:
     return exp(x * ln(2)) if dtypes.is_complex(x.dtype) else exp2(x)
 
 
+@unit("x1", "x2")
 def _logaddexp(name: str, x1: Any, x2: Any, power: Callable[[Array], Array], rate: float) -> Array:
     """Add to the larger operand what the other's distance from it leaves.
 
@@ -483,6 +487,7 @@ def _logaddexp(name: str, x1: Any, x2: Any, power: Callable[[Array], Array], rat
     return ops.complex(real(out), remainder(imag(out) + turn / 2, turn) - turn / 2)
 
 
+@unit("x")
 def sinc(x: Any, /) -> Array:
     """Give sin(pi x) / (pi x), and 1 at 0. Source: ``numpy.sinc``.
 
@@ -496,6 +501,7 @@ def sinc(x: Any, /) -> Array:
     return select(far, constant(0, x), special.ratio(sin(finite), finite, special.sine_ratio, 0.5))
 
 
+@unit("x")
 def i0(x: Any) -> Array:
     """Give the modified Bessel function of order 0. Source: ``numpy.i0``.
 

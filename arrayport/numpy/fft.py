@@ -7,6 +7,7 @@ from math import prod, sqrt
 from operator import index
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
@@ -286,6 +287,7 @@ def _frequencies(k: Array, n: int, d: Any) -> Array:
     return div(k, convert(span, k.dtype) if isinstance(span, Array) else span)
 
 
+@unit("x")
 def fftshift(x: Any, axes: Any = None) -> Array:
     """Bring the frequency 0 to the middle of the axes, all by default.
 
@@ -298,6 +300,7 @@ def fftshift(x: Any, axes: Any = None) -> Array:
     return _shifted(x, axes, 1)
 
 
+@unit("x")
 def ifftshift(x: Any, axes: Any = None) -> Array:
     """Undo `fftshift`. Source: the array API's ``ifftshift``, ``jax.numpy.fft.ifftshift``."""
     return _shifted(x, axes, -1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from arrayport.control.loops import while_loop
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError, user_line
@@ -363,6 +364,7 @@ def _apply_often(
 # ---------------------------------------------------------------------------------------- take, put
 
 
+@unit("a", "indices")
 def take(
     a: Any,
     indices: Any,
@@ -403,6 +405,7 @@ def take(
     )
 
 
+@unit("arr", "indices")
 def take_along_axis(
     arr: Any,
     indices: Any,

@@ -9,6 +9,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from arrayport.control.custom_jvp import custom_jvp
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
@@ -112,6 +113,7 @@ def _matrices(name: str, a: Any, *, square: bool = False) -> Array:
 # ---- decompositions
 
 
+@unit("a")
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """Factor Hermitian positive definite matrices as L L^H (U^H U if `upper`).
 
@@ -127,6 +129,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     return ops.adjoint(lower) if upper else lower
 
 
+@unit("a")
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Give the ascending eigenvalues and the eigenvectors (columns) of Hermitian matrices.
 
@@ -230,6 +233,7 @@ def svdvals(x: Any, /) -> Array:
 # ---- equations and inverses
 
 
+@unit("a", "b")
 def solve(a: Any, b: Any) -> Array:
     """Solve A X = B; b is a vector if it has one axis, else matrices.
 
@@ -254,6 +258,7 @@ def solve(a: Any, b: Any) -> Array:
     return reshape(out, out.shape[:-1]) if len(y.shape) == 1 else out
 
 
+@unit("a")
 def inv(a: Any) -> Array:
     """Invert matrices; a singular one gives NaN or inf.
 
@@ -269,6 +274,7 @@ def inv(a: Any) -> Array:
     return ops.solve_p.bind(x, ops.identity_like(x, x.shape[-1]))
 
 
+@unit("a", "rtol")
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
     """Give the Moore-Penrose inverse of matrices.
 
@@ -319,6 +325,7 @@ def _pseudo_inverse_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     )
 
 
+@unit("a", "b")
 def lstsq(
     a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
@@ -349,6 +356,7 @@ def lstsq(
     return reshape(found, (x.shape[1], *y.shape[1:])), left, rank, s
 
 
+@unit("a", "b")
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """Solve `tensordot(a, x, x.ndim) == b`; `axes` of a go last first.
 
@@ -363,6 +371,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     return reshape(solve(reshape(x, (y.size, y.size)), reshape(y, (y.size,))), shape)
 
 
+@unit("a")
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """Invert what `tensordot` with the last axes of a does; `ind` axes are the rows.
 
@@ -375,6 +384,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     return reshape(inv(reshape(x, (prod(rows), prod(columns)))), (*columns, *rows))
 
 
+@unit("a")
 def matrix_power(a: Any, n: int) -> Array:
     """Multiply square matrices n times; a negative n inverts them.
 
@@ -460,6 +470,7 @@ def det(a: Any) -> Array:
     return ops.det(_matrices("det", a, square=True))
 
 
+@unit("a")
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     """Give the sign (for complex matrices the phase) and the logarithm of |det|.
 
@@ -475,6 +486,7 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     return SlogdetResult(*ops.slogdet(_matrices("slogdet", a, square=True)))
 
 
+@unit("M", "rtol", "tol")
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
     """Count the singular values above `rtol` (by default max(m, n) eps) times the largest.
 
@@ -499,6 +511,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     return count_nonzero(_invert(x, s, rtol, 1)[1], axis=-1)
 
 
+@unit("x")
 def cond(x: Any, p: Any = None) -> Array:
     """Give the condition number, norm(x, p) norm(inv(x), p), of matrices; by default with p=2.
 
@@ -523,6 +536,7 @@ def cond(x: Any, p: Any = None) -> Array:
 # ---- products and parts
 
 
+@unit("x1", "x2")
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     """Give the cross product of vectors of three elements along an axis.
 
@@ -539,6 +553,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     return products.cross(a, b, axis=axis)
 
 
+@unit("x1", "x2")
 def outer(x1: Any, x2: Any, /) -> Array:
     """Multiply each element of a vector with each of another. Source: the array API's ``outer``.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, no_out
@@ -53,6 +54,7 @@ def _numbers(a: Any, where: Any) -> tuple[Array, Array]:
     return x, known
 
 
+@unit("a", "where")
 def nansum(
     a: Any,
     axis: Any = None,
@@ -72,6 +74,7 @@ def nansum(
     return sum(x, axis, dtype, out, keepdims, initial, known)
 
 
+@unit("a", "where")
 def nanprod(
     a: Any,
     axis: Any = None,
@@ -109,6 +112,7 @@ def _nan_extreme(
     return select(any(known, axis, keepdims=keepdims), best, full_like(best, np.nan))
 
 
+@unit("a", "where")
 def nanmax(
     a: Any,
     axis: Any = None,
@@ -127,6 +131,7 @@ def nanmax(
     return _nan_extreme(a, max, -np.inf, axis, keepdims, where, initial)
 
 
+@unit("a", "where")
 def nanmin(
     a: Any,
     axis: Any = None,
@@ -145,6 +150,7 @@ def nanmin(
     return _nan_extreme(a, min, np.inf, axis, keepdims, where, initial)
 
 
+@unit("a", "where")
 def nanmean(
     a: Any,
     axis: Any = None,
@@ -163,6 +169,7 @@ def nanmean(
     return mean(x, axis, dtype, out, keepdims, where=known)
 
 
+@unit("a", "where", "mean")
 def nanvar(
     a: Any,
     axis: Any = None,
@@ -185,6 +192,7 @@ def nanvar(
     return select(enough, spread, full_like(spread, np.nan))
 
 
+@unit("a", "where", "mean")
 def nanstd(
     a: Any,
     axis: Any = None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, restore_axes
@@ -18,6 +19,7 @@ from arrayport.ops.spectra import svd
 from arrayport.ops.structure import constant, convert
 
 
+@unit("x")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     """Give the norm of vectors (along one axis) or matrices (two axes), of all of x by default.
 
@@ -40,6 +42,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     raise ValueError(f"norm with ord={ord!r} needs one axis or two, not {axes}: give axis=")
 
 
+@unit("x")
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """Give the norm of vectors: the root of order `ord` of the sum of the moduli's powers.
 
@@ -55,6 +58,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return _restored(_vector_norm(a, ord, axes), a, axes, keepdims)
 
 
+@unit("x")
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Give the norm of matrices, the last two axes.
 

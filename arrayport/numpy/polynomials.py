@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, count_of
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 
+@unit("p", "x")
 def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     """Evaluate a polynomial at x by Horner's scheme. Source: ``jax.numpy.polyval``.
 
@@ -251,6 +253,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     return x
 
 
+@unit("x")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Make the matrix whose columns are powers of a vector. Source: ``jax.numpy.vander``.
 
@@ -269,6 +272,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 # ---- convolution
 
 
+@unit("a", "v")
 def convolve(
     a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
@@ -287,6 +291,7 @@ def convolve(
     return _slide(x, flip(y), mode, precision, preferred_element_type)
 
 
+@unit("a", "v")
 def correlate(
     a: Any,
     v: Any,

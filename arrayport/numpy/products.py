@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axis_of, no_out, strong
 from arrayport.numpy.joins import stack, unstack
@@ -107,6 +108,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     return tensordot(x, y, axes, **options)
 
 
+@unit("a", "b")
 def outer(a: Any, b: Any, out: None = None) -> Array:
     """Multiply every element of a by every one of b. Source: ``jax.numpy.outer``.
 
@@ -119,6 +121,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
     return ravel(a)[:, None] * ravel(b)[None, :]
 
 
+@unit("a", "b")
 def kron(a: Any, b: Any) -> Array:
     """Put a copy of b, multiplied, in the place of every element of a. Source: ``jax.numpy.kron``.
 
@@ -135,6 +138,7 @@ def kron(a: Any, b: Any) -> Array:
     return reshape(big, [m * n for m, n in zip(x.shape, y.shape, strict=True)])
 
 
+@unit("a", "b")
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import no_out, real_only
@@ -102,6 +103,7 @@ def isreal(x: Any) -> Array:
     return equal(imag(x), 0)
 
 
+@unit("a", "b", "rtol", "atol")
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
     """Say where abs(a - b) <= atol + rtol * abs(b); equal infinities are close.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
@@ -102,6 +103,7 @@ def arange(
     return on_device(device, from_host, host.astype(known))
 
 
+@unit("start", "stop")
 def linspace(
     start: Any,
     stop: Any,
@@ -149,6 +151,7 @@ def linspace(
     return out, (high - low) / parts if parts > 0 else low * dtypes.finfo(real).max * 2
 
 
+@unit("start", "stop", "base")
 def logspace(
     start: Any,
     stop: Any,
@@ -169,6 +172,7 @@ def logspace(
     return convert(out, dtype_or(dtype, out.dtype))
 
 
+@unit("start", "stop")
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import (
@@ -253,6 +254,7 @@ def minmax(
     )
 
 
+@unit("a")
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
     """Give the distance from the smallest to the largest element. Source: ``numpy.ptp``.
 
@@ -263,6 +265,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     return sub(max(a, axis, out, keepdims), min(a, axis, out, keepdims))
 
 
+@unit("a", "where")
 def all(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
@@ -276,6 +279,7 @@ def all(
     return _truth(a, ops.reduce_and, True, axis, keepdims, where)
 
 
+@unit("a", "where")
 def any(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
@@ -377,6 +381,7 @@ def _floating(x: Array, dtype: Any) -> tuple[Array, DType]:
     return convert(x, wide), known
 
 
+@unit("a", "where")
 def mean(
     a: Any,
     axis: Any = None,
@@ -401,6 +406,7 @@ def mean(
     return restore_axes(convert(total / _count(x, axes, where), known), x.shape, axes, keepdims)
 
 
+@unit("a", "where", "mean")
 def var(
     a: Any,
     axis: Any = None,
@@ -442,6 +448,7 @@ def var(
     return restore_axes(convert(total / left, known), x.shape, axes, keepdims)
 
 
+@unit("a", "where", "mean")
 def std(
     a: Any,
     axis: Any = None,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
@@ -323,6 +324,7 @@ def _before(x: Array, y: Array) -> Array:
 METHODS = ("scan", "scan_unrolled", "sort", "compare_all", "default")
 
 
+@unit("a", "v", "sorter")
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
@@ -357,6 +359,7 @@ def searchsorted(
     return low
 
 
+@unit("x", "bins")
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
     """Find the bins, between rising or falling edges, in which x lies.
 
@@ -378,6 +381,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     return select(edges[-1] >= edges[0], rising, falling)
 
 
+@unit("element", "test_elements")
 def isin(
     element: Any,
     test_elements: Any,

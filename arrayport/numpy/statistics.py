@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong, together
@@ -93,6 +94,7 @@ def _compared(*arrays: Any) -> list[Array]:
     return together(*[asarray(a) if isinstance(a, list | tuple) else a for a in arrays])
 
 
+@unit("a", "b", "rtol", "atol")
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
@@ -108,6 +110,7 @@ def allclose(
 # ---- averages
 
 
+@unit("a", "weights")
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
 ) -> Any:
@@ -147,6 +150,7 @@ def _weighing(w: Array, shape: Shape, axes: Shape) -> Array:
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
+@unit("a", "q", "weights")
 def quantile(
     a: Any,
     q: Any,
@@ -172,6 +176,7 @@ def quantile(
     return _quantile(a, q, axis, method, keepdims, weights, skip_nan=False)
 
 
+@unit("a", "q", "weights")
 def nanquantile(
     a: Any,
     q: Any,
@@ -193,6 +198,7 @@ def nanquantile(
     return _quantile(a, q, axis, method, keepdims, weights, skip_nan=True)
 
 
+@unit("a", "q", "weights")
 def percentile(
     a: Any,
     q: Any,
@@ -216,6 +222,7 @@ def percentile(
     return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=False)
 
 
+@unit("a", "q", "weights")
 def nanpercentile(
     a: Any,
     q: Any,
@@ -237,6 +244,7 @@ def nanpercentile(
     return _quantile(a, _hundredth(q), axis, method, keepdims, weights, skip_nan=True)
 
 
+@unit("a")
 def median(
     a: Any,
     axis: Any = None,
@@ -255,6 +263,7 @@ def median(
     return quantile(a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
 
 
+@unit("a")
 def nanmedian(
     a: Any,
     axis: Any = None,
@@ -341,6 +350,7 @@ def _quantile(
 # ---- spread
 
 
+@unit("m", "y")
 def cov(
     m: Any,
     y: Any = None,
@@ -391,6 +401,7 @@ def cov(
     return reshape(out, ()) if out.size == 1 else out
 
 
+@unit("x", "y")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
     """Estimate the correlation coefficients of variables, one a row.
 
@@ -413,6 +424,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
 # ---- between values
 
 
+@unit("x", "xp", "fp", "left", "right")
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Array:

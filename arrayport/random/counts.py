@@ -10,6 +10,7 @@ from typing import Any
 from arrayport.control.jit import jit
 from arrayport.control.loops import while_loop
 from arrayport.control.scanning import scan
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
@@ -142,6 +143,7 @@ def _poisson(words: Array, rate: Array, dtype: DType) -> Array:
     return convert(select(rate == 0, full_like(rate, 0), select(few, low, high)), dtype)
 
 
+@unit("key", "lam")
 def poisson(
     key: Any,
     lam: Any,
@@ -185,6 +187,7 @@ def _binomial(words: Array, n: Array, p: Array) -> Array:
     return select(wrong, full_like(n, nan), select(endless, full_like(n, inf), hits))
 
 
+@unit("key", "n", "p")
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Draw numbers of hits in n trials of probability p, as floats; NaN for what is neither.
 
@@ -241,6 +244,7 @@ def multinomial(
     return move_axis(counts, 0, len(size))
 
 
+@unit("key", "p")
 def geometric(
     key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import shape_of
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 
+@unit("key")
 def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the exponential distribution of rate 1. Source: ``jax.random.exponential``.
 
@@ -42,6 +44,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: A
     return -log1p(-uniform(key, shape, floating(dtype, "exponential")))
 
 
+@unit("key")
 def gumbel(
     key: Any,
     shape: Any = (),
@@ -98,6 +101,7 @@ def _fixed_point(key: Any, shape: Shape) -> tuple[Array, Array]:
     return leading * exp2(-places - 24), small
 
 
+@unit("key")
 def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the standard Cauchy distribution. Source: ``jax.random.cauchy``.
 
@@ -111,6 +115,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     return tan(pi * (u - 0.5))
 
 
+@unit("key")
 def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the standard Laplace distribution. Source: ``jax.random.laplace``.
 
@@ -124,6 +129,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
     return sign(u) * log1p(-magnitude(u))
 
 
+@unit("key")
 def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the standard logistic distribution. Source: ``jax.random.logistic``.
 
@@ -137,6 +143,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
     return log(u) - log1p(-u)
 
 
+@unit("key", "b")
 def pareto(
     key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -153,6 +160,7 @@ def pareto(
     return exp(exponential(key, size, found) / exponent)
 
 
+@unit("key", "scale")
 def rayleigh(
     key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -169,6 +177,7 @@ def rayleigh(
     return width * sqrt(log(uniform(key, size, found)) * -2)
 
 
+@unit("key", "left", "mode", "right")
 def triangular(
     key: Any,
     left: Any,
@@ -198,6 +207,7 @@ def triangular(
     return select(u < (top - low) / width, rising, falling)
 
 
+@unit("key", "scale", "concentration")
 def weibull_min(
     key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
 ) -> Array:

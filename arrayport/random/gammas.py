@@ -9,6 +9,7 @@ from typing import Any
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.jit import jit
 from arrayport.control.loops import while_loop
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import shape_of
@@ -124,6 +125,7 @@ def _drawn(
 # ---- distributions
 
 
+@unit("key", "a")
 def gamma(
     key: Any,
     a: Any,
@@ -146,6 +148,7 @@ def gamma(
     return _drawn("gamma", key, a, shape, dtype, method, log_space=False)
 
 
+@unit("key", "a")
 def loggamma(
     key: Any,
     a: Any,
@@ -167,6 +170,7 @@ def loggamma(
     return _drawn("loggamma", key, a, shape, dtype, method, log_space=True)
 
 
+@unit("key", "a", "b")
 def beta(
     key: Any,
     a: Any,
@@ -196,6 +200,7 @@ def beta(
     return x / (x + y)
 
 
+@unit("key", "df")
 def chisquare(
     key: Any,
     df: Any,
@@ -219,6 +224,7 @@ def chisquare(
     return exp(loggamma(key, freedom / 2, size, found)) * 2
 
 
+@unit("key", "dfnum", "dfden")
 def f(
     key: Any,
     dfnum: Any,
@@ -243,6 +249,7 @@ def f(
     return x / (chisquare(second, below, size, found) / below)
 
 
+@unit("key", "df")
 def t(
     key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -261,6 +268,7 @@ def t(
     return normal(first, size, found) * sqrt(half / gamma(second, half, size, found))
 
 
+@unit("key", "alpha")
 def dirichlet(
     key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -286,6 +294,7 @@ def dirichlet(
     return parts / reduce_sum(parts, last)[..., None]
 
 
+@unit("key", "p")
 def generalized_normal(
     key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NewType
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.config import config
@@ -128,6 +129,7 @@ def clone(key: Any) -> Array:
     return bits_of.random_wrap_p.bind(words) if typed else words
 
 
+@unit("key")
 def split(key: Any, num: int | Sequence[int] = 2) -> Array:
     """Make `num` new keys of one, of shape (num, 2), typed ones (num,); a tuple gives (*num, 2).
 
@@ -142,6 +144,7 @@ def split(key: Any, num: int | Sequence[int] = 2) -> Array:
     return bits_of.random_wrap_p.bind(made) if dtypes.is_key(key.dtype) else made
 
 
+@unit("key", "data")
 def fold_in(key: Any, data: Any) -> Array:
     """Make the new key that belongs to a key and an integer, which may be traced.
 

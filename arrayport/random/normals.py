@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 
+@unit("key")
 def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the standard normal distribution; complex parts have variance 1/2.
 
@@ -57,6 +59,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     return bits_of.quick_erf_inv(unit) * scalar(sqrt(2), found)
 
 
+@unit("key", "lower", "upper")
 def truncated_normal(
     key: Any,
     lower: Any,
@@ -87,6 +90,7 @@ def truncated_normal(
     return clamp(least, out, most)
 
 
+@unit("key", "sigma")
 def lognormal(
     key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -103,6 +107,7 @@ def lognormal(
     return exp(normal(key, size, found) * spread)
 
 
+@unit("key", "mean", "cov")
 def multivariate_normal(
     key: Any,
     mean: Any,
@@ -154,6 +159,7 @@ def _factor(cov: Array, method: str) -> Array:
     return vectors * root_of(values)[..., None, :]
 
 
+@unit("key")
 def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw the lengths of standard normal vectors of three. Source: ``jax.random.maxwell``.
 
@@ -166,6 +172,7 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
     return linalg.norm(normal(key, (*shape_of(shape), 3), found), axis=-1)
 
 
+@unit("key", "loc", "scale")
 def double_sided_maxwell(
     key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
 ) -> Array:
@@ -211,6 +218,7 @@ def orthogonal(
     return made.mT if n < columns else made
 
 
+@unit("key", "mean")
 def wald(
     key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, log, prod
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
@@ -59,6 +60,7 @@ def _shuffled(key: Array, x: Array, axis: int) -> Array:
     return x
 
 
+@unit("key", "logits")
 def categorical(
     key: Any,
     logits: Any,

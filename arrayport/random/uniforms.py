@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
@@ -43,6 +44,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     return bits_of.random_bits(key, 8 * found.itemsize, shape_of(shape))
 
 
+@unit("key", "minval", "maxval")
 def uniform(
     key: Any,
     shape: Any = (),
@@ -89,6 +91,7 @@ def _is_power(low: Any, high: Any, dtype: DType) -> bool:
     return frexp(np.array(high, dtype) - np.array(low, dtype))[0] == 0.5
 
 
+@unit("key", "minval", "maxval")
 def randint(
     key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -138,6 +141,7 @@ def _limited(value: Any, dtype: DType, key: Array) -> tuple[Array, Array | bool]
     return convert(x, dtype), above
 
 
+@unit("key", "p")
 def bernoulli(
     key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
 ) -> Array:
@@ -166,6 +170,7 @@ def bernoulli(
     return fine * 2.0 ** -dtypes.finfo(p.dtype).nmant < p - coarse
 
 
+@unit("key")
 def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw 1 or -1, each as often. Source: ``jax.random.rademacher``.
 

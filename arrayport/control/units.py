@@ -1,0 +1,77 @@
+"""Units: functions of many operations that a native engine runs as one compiled program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from numpy import ndarray
+
+from arrayport.control.jit import jit
+from arrayport.core.array import Array
+from arrayport.core.backend import Backend, ambient
+from arrayport.transforms.engines import route
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+HOST = frozenset({ndarray, bool, int, float, complex, str, type(None)})
+TAKEN = frozenset({Array, ndarray, bool, float, complex, type(None)})
+INTEGERS = range(-(2**31), 2**31)  # those that need no check of what they are to become
+
+
+def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a backend with an engine of its own do all that a function does in one eager call.
+
+    Step by step each operation would be a call of that engine, which costs as much as the whole.
+    `operands` names the parameters that a program takes; it is one for the values of the others.
+    On other backends, within a trace and for a call that no program can take, the function runs
+    as it is.
+    """
+
+    def of(fun: Callable[P, R]) -> Callable[P, R]:
+        @wraps(fun)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if ambient().native is None:  # the common case, quickly
+                for x in args:
+                    if (type(x.raw) if type(x) is Array else type(x)) not in HOST:
+                        break
+                else:
+                    return fun(*args, **kwargs)
+            numbers, program = _whole(fun, operands)
+            given = [a for i, a in enumerate(args) if i in numbers]
+            given += [a for name, a in kwargs.items() if name in operands]
+            backend, engine = route(given)
+            fixed = [a for i, a in enumerate(args) if i not in numbers]
+            fixed += [a for name, a in kwargs.items() if name not in operands]
+            one = engine is not None and _taken(given, backend) and _hashable(fixed)
+            return (program if one else fun)(*args, **kwargs)
+
+        return call
+
+    return of
+
+
+@cache
+def _whole(fun: Callable[P, R], operands: tuple[str, ...]) -> tuple[set[int], Callable[P, R]]:
+    """Where a function's operands stand among its arguments, and its program."""
+    names = list(inspect.signature(fun).parameters)
+    program = jit(fun, static_argnames=[name for name in names if name not in operands])
+    return {names.index(name) for name in operands}, program
+
+
+def _taken(given: Sequence[Any], backend: Backend) -> bool:
+    return all(
+        x in INTEGERS if type(x) is int else type(x) in TAKEN or backend.owns(type(x))
+        for x in given
+    )
+
+
+def _hashable(values: Sequence[Any]) -> bool:
+    try:
+        hash(tuple(values))
+    except TypeError:
+        return False
+    return True

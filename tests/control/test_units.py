@@ -1,0 +1,116 @@
+"""Functions that a native engine runs at once: one program, the same answers, the same errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arrayport as ap
+import arrayport.numpy as anp
+from arrayport import random
+from arrayport.control.units import unit
+
+jax = pytest.importorskip("jax", reason="JAX is the backend with an engine of its own")
+
+X = np.linspace(0.5, 4.0, 12).reshape(3, 4)
+
+
+@pytest.fixture
+def programs() -> Iterator[list[str]]:
+    """Collect a mark for each program that JAX compiles."""
+    found: list[str] = []
+
+    def listener(event: str, _seconds: float, **_: Any) -> None:
+        if "backend_compile" in event:
+            found.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    with ap.use_backend("jax"):
+        yield found
+    found.append("")  # the listener stays, the list is nobody's
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [
+        (lambda x: anp.median(x, axis=0), lambda x: np.median(x, axis=0)),
+        (lambda x: anp.percentile(x, 30.0), lambda x: np.percentile(x, 30.0)),
+        (lambda x: anp.var(x, axis=1, keepdims=True), lambda x: np.var(x, axis=1, keepdims=True)),
+        (lambda x: anp.searchsorted(x[0], x), lambda x: np.searchsorted(x[0], x)),
+        (anp.cov, np.cov),
+        (lambda x: anp.linalg.norm(x, 1), lambda x: np.linalg.norm(x, 1)),
+    ],
+    ids=["median", "percentile", "var", "searchsorted", "cov", "norm"],
+)
+def test_a_call_is_one_program(
+    ours: Callable[..., Any], expected: Callable[..., Any], programs: list[str]
+) -> None:
+    x = anp.asarray(X)
+    before = len(programs)
+    found = ours(x)
+    assert len(programs) - before <= 2  # x[0] within a case is another
+    np.testing.assert_allclose(np.asarray(found), expected(X), rtol=1e-5)
+    before = len(programs)
+    ours(x)
+    assert len(programs) == before
+
+
+def test_operands_are_no_part_of_a_program(programs: list[str]) -> None:
+    x, key = anp.asarray(X), random.key(0)
+    for calls in (
+        [lambda i=i: anp.quantile(x, i / 10) for i in range(4)],
+        [lambda i=i: anp.linspace(0, i, 3) for i in range(1, 5)],
+        [lambda i=i: anp.isclose(x, i) for i in range(4)],
+        [lambda i=i: random.fold_in(key, i) for i in range(4)],
+        [lambda i=i: random.randint(key, (3,), 0, i) for i in range(1, 5)],
+    ):
+        calls[0]()
+        before = len(programs)
+        for call in calls[1:]:
+            call()
+        assert len(programs) == before
+
+
+@pytest.mark.usefixtures("programs")
+def test_what_no_program_can_take_runs_step_by_step() -> None:
+    x = anp.asarray(X)
+    rows = np.linalg.norm(X, axis=1)
+    np.testing.assert_allclose(np.asarray(anp.linalg.norm(x, axis=anp.asarray(1))), rows, 1e-6)
+    np.testing.assert_allclose(np.asarray(anp.mean(X, axis=(0,))), X.mean(0), rtol=1e-6)
+    with pytest.raises(TypeError, match="a must be an array or a number"):
+        anp.mean(X.tolist())
+    assert random.normal(random.key(0), [2, 3]).shape == (2, 3)
+    with pytest.raises(TypeError):
+        anp.median("x")
+    with pytest.raises(ValueError, match="axis"):
+        anp.median(x, axis=5)
+    wide = np.asarray(random.key_data(random.fold_in(random.key(0), 2**32 - 1)))
+    theirs = jax.random.key_data(jax.random.fold_in(jax.random.key(0), 2**32 - 1))
+    np.testing.assert_array_equal(wide, np.asarray(theirs))
+
+
+def test_within_a_trace_and_on_our_engine_it_is_the_function_itself() -> None:
+    seen = []
+
+    @unit("x")
+    def doubled(x: Any, times: int = 2) -> Any:
+        """Say how often."""
+        seen.append(type(x).__name__)
+        return x * times
+
+    assert (doubled.__name__, doubled.__doc__) == ("doubled", "Say how often.")
+    with ap.use_backend("numpy"):
+        assert [float(doubled(anp.asarray(1.5))) for _ in range(3)] == [3.0] * 3
+        assert float(ap.jit(doubled)(anp.asarray(1.5))) == 3.0
+    assert len(seen) == 4
+    with ap.use_backend("jax"):
+        assert [float(doubled(anp.asarray(1.5))) for _ in range(3)] == [3.0] * 3
+        assert len(seen) == 5
+        assert float(ap.grad(lambda x: doubled(x, times=5))(anp.asarray(1.5))) == 5.0
+        assert ap.vmap(doubled)(anp.arange(3)).tolist() == [0, 2, 4]
+        with ap.disable_jit():
+            assert float(doubled(anp.asarray(1.5))) == 3.0
+    assert seen[-1] == "Array"
