@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.core.dtypes import default_float
 from arrayport.core.names import absent
@@ -138,6 +139,7 @@ def _checked(x: Array, shape: Sequence[int], method: str | ResizeMethod) -> Resi
     return ResizeMethod[found.name]  # JAX's own enumeration has these names
 
 
+@unit("image")
 def resize(
     image: Any,
     shape: Sequence[int],

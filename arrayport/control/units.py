@@ -10,14 +10,24 @@ from typing import Any, ParamSpec, TypeVar
 from numpy import ndarray
 
 from arrayport.control.jit import jit
-from arrayport.core.array import Array
+from arrayport.core.array import Array, Tracer
 from arrayport.core.backend import Backend, ambient
 from arrayport.transforms.engines import route
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-HOST = frozenset({ndarray, bool, int, float, complex, str, type(None)})
+
+class _Ours(dict[type, bool]):
+    """Whether a class is of what our engine is given while nothing else is ambient."""
+
+    def __missing__(self, cls: type) -> bool:
+        found = self[cls] = issubclass(cls, HOST)
+        return found
+
+
+HOST = (Tracer, ndarray, bool, int, float, complex, str, type(None))
+OURS = _Ours()
 TAKEN = frozenset({Array, ndarray, bool, float, complex, type(None)})
 INTEGERS = range(-(2**31), 2**31)  # those that need no check of what they are to become
 
@@ -36,7 +46,7 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if ambient().native is None:  # the common case, quickly
                 for x in args:
-                    if (type(x.raw) if type(x) is Array else type(x)) not in HOST:
+                    if not OURS[type(x.raw) if type(x) is Array else type(x)]:
                         break
                 else:
                     return fun(*args, **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.ops import special
@@ -110,6 +111,7 @@ def sigmoid(x: Any) -> Array:
     return logistic(x)
 
 
+@unit("x")
 def silu(x: Any) -> Array:
     """Give x sigmoid(x). Source: ``jax.nn.silu``.
 
@@ -125,6 +127,7 @@ def silu(x: Any) -> Array:
 swish = silu
 
 
+@unit("x")
 def softplus(x: Any) -> Array:
     """Give log(1 + exp(x)). Source: ``jax.nn.softplus``.
 
@@ -138,6 +141,7 @@ def softplus(x: Any) -> Array:
     return larger + log1p(exp(select(positive, neg(x), x)))
 
 
+@unit("x")
 def log_sigmoid(x: Any) -> Array:
     """Give log(sigmoid(x)). Source: ``jax.nn.log_sigmoid``.
 
@@ -149,6 +153,7 @@ def log_sigmoid(x: Any) -> Array:
     return neg(softplus(neg(lift(x, None, "x"))))
 
 
+@unit("x")
 def soft_sign(x: Any) -> Array:
     """Give x / (1 + abs(x)). Source: ``jax.nn.soft_sign``.
 
@@ -161,6 +166,7 @@ def soft_sign(x: Any) -> Array:
     return x / (abs(x) + 1)
 
 
+@unit("x", "alpha")
 def elu(x: Any, alpha: Any = 1.0) -> Array:
     """Give x if positive, else alpha (exp(x) - 1). Source: ``jax.nn.elu``.
 
@@ -174,6 +180,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
     return select(up, x, alpha * expm1(select(up, constant(0, x), x)))
 
 
+@unit("x", "alpha")
 def celu(x: Any, alpha: Any = 1.0) -> Array:
     """Give x if positive, else alpha (exp(x / alpha) - 1). Source: ``jax.nn.celu``.
 
@@ -187,6 +194,7 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
     return select(up, x, zero) + alpha * expm1(select(up, zero, x) / alpha)
 
 
+@unit("x")
 def selu(x: Any) -> Array:
     """Give the scaled `elu` that keeps mean and variance. Source: ``jax.nn.selu``.
 
@@ -198,6 +206,7 @@ def selu(x: Any) -> Array:
     return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
 
 
+@unit("x", "negative_slope")
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
     """Give x if not negative, else negative_slope x. Source: ``jax.nn.leaky_relu``.
 
@@ -209,6 +218,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
     return select(greater_equal(x, 0), x, negative_slope * x)
 
 
+@unit("x")
 def gelu(x: Any, approximate: bool = True) -> Array:
     """Give x times the normal distribution's function of x, or its tanh approximation.
 
@@ -224,6 +234,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     return 0.5 * x * special.erfc(neg(x) * sqrt(0.5))
 
 
+@unit("x")
 def glu(x: Any, axis: int = -1) -> Array:
     """Give the first half of an axis times the sigmoid of the second. Source: ``jax.nn.glu``.
 
@@ -241,6 +252,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     return first * logistic(second)
 
 
+@unit("x")
 def hard_tanh(x: Any) -> Array:
     """Limit x to the range from -1 to 1. Source: ``jax.nn.hard_tanh``.
 
@@ -254,6 +266,7 @@ def hard_tanh(x: Any) -> Array:
     return select(greater(x, 1), constant(1, x), above)
 
 
+@unit("x")
 def hard_sigmoid(x: Any) -> Array:
     """Give relu6(x + 3) / 6. Source: ``jax.nn.hard_sigmoid``.
 
@@ -265,6 +278,7 @@ def hard_sigmoid(x: Any) -> Array:
     return relu6(_weakly(x) + 3.0) / 6.0
 
 
+@unit("x")
 def hard_silu(x: Any) -> Array:
     """Give x hard_sigmoid(x). Source: ``jax.nn.hard_silu``.
 
@@ -280,6 +294,7 @@ def hard_silu(x: Any) -> Array:
 hard_swish = hard_silu
 
 
+@unit("x", "b")
 def squareplus(x: Any, b: Any = 4) -> Array:
     """Give (x + sqrt(x**2 + b)) / 2. Source: ``jax.nn.squareplus``.
 
@@ -292,6 +307,7 @@ def squareplus(x: Any, b: Any = 4) -> Array:
     return (x + root(x * x + b)) / 2
 
 
+@unit("x")
 def mish(x: Any) -> Array:
     """Give x tanh(softplus(x)). Source: ``jax.nn.mish``.
 
@@ -304,6 +320,7 @@ def mish(x: Any) -> Array:
     return x * tanh(softplus(x))
 
 
+@unit("x")
 def sparse_plus(x: Any) -> Array:
     """Give 0 up to -1, then (x + 1)**2 / 4, and x from 1. Source: ``jax.nn.sparse_plus``.
 
@@ -317,6 +334,7 @@ def sparse_plus(x: Any) -> Array:
     return select(x <= -1, constant(0, x), select(x >= 1, x, middle))
 
 
+@unit("x")
 def sparse_sigmoid(x: Any) -> Array:
     """Give (x + 1) / 2, limited to the range from 0 to 1. Source: ``jax.nn.sparse_sigmoid``.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, axis_of, dtype_or
@@ -47,6 +48,7 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
     return difference
 
 
+@unit("x", "mean", "variance", "epsilon", "where")
 def standardize(
     x: Any,
     axis: Any = -1,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of
@@ -36,6 +37,7 @@ def _top(x: Array, axes: Shape, where: Any) -> Array:
     return select(isfinite(top), top, constant(0, top))
 
 
+@unit("x", "where")
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """Give exp(x) / sum(exp(x)) over axes; where `where` is false, 0. Source: ``jax.nn.softmax``.
 
@@ -51,6 +53,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return powers / sum(powers, axes, keepdims=True)
 
 
+@unit("x", "where")
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """Give the logarithm of `softmax`; where `where` is false, -inf.
 

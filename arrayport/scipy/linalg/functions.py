@@ -10,6 +10,7 @@ from typing import Any
 from arrayport.control.conditionals import cond
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.loops import fori_loop
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy import linalg
@@ -55,6 +56,7 @@ APPROXIMANTS = {dtypes.float32: (7, 3.925724783138660), dtypes.float64: (13, 5.3
 # ---- the exponential
 
 
+@unit("A")
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """Give the exponential of square matrices, by Pade's approximant, scaling and squaring.
 
@@ -132,6 +134,7 @@ def _polynomial(weights: list[float], powers: list[Array]) -> Array:
     return known + matmul(powers[-1], _polynomial([0.0, *rest], powers)) if rest else known
 
 
+@unit("A", "E")
 def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
     """Give the exponential of A, if `compute_expm`, and its derivative in the direction E.
 
@@ -175,6 +178,7 @@ def _complex_schur(x: Array) -> tuple[Array, Array]:
     return (t, z) if dtypes.is_complex(x.dtype) else rsf2csf(t, z)
 
 
+@unit("A")
 def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """Give the principal square root of square matrices, always complex.
 
