@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from numpy import ndarray
 
 from arrayport.control.jit import jit
+from arrayport.core import memory
 from arrayport.core.array import Array, Tracer
 from arrayport.core.backend import Backend, ambient
 from arrayport.transforms.engines import route
@@ -56,7 +57,12 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             backend, engine = route(given)
             fixed = [a for i, a in enumerate(args) if i not in numbers]
             fixed += [a for name, a in kwargs.items() if name not in operands]
-            one = engine is not None and _taken(given, backend) and _hashable(fixed)
+            one = (
+                engine is not None
+                and not memory.on  # which notes what each operation makes
+                and _taken(given, backend)
+                and _hashable(fixed)
+            )
             return (program if one else fun)(*args, **kwargs)
 
         return call
