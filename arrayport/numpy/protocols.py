@@ -65,6 +65,7 @@ WRITERS = {
     "put_along_axis": "x = arrayport.numpy.put_along_axis(x, indices, values, axis, inplace=False)",
     "putmask": "x = numpy.where(mask, values, x)",
 }
+WRITTEN = ("dst", "a", "arr")  # what they call the array that they write to
 
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None) -> Array:
@@ -192,7 +193,7 @@ def numpy_function(
     if any(_answers(cls, "__array_function__") for cls in types):
         return NotImplemented
     if name in WRITERS:
-        target = (*args, *kwargs.values())[0]
+        target = args[0] if args else next(kwargs[k] for k in WRITTEN if k in kwargs)
         return _written(func, args, kwargs, target, f"{module}.{name}", CHANGE, WRITERS[name])
     if name in HOSTED or (name in CONVERTERS and not _any_traced(args)):
         return func(*_on_host(args), **_on_host(kwargs))

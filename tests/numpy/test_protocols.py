@@ -98,6 +98,10 @@ WRITING: list[Callable[[np.ndarray, Any], Any]] = [
     lambda host, x: np.sum(x, axis=0, keepdims=True, out=host[:1]),
     lambda host, x: np.sum(x, 0, None, host[0]),
     np.copyto,
+    lambda host, x: np.copyto(src=x, dst=host),
+    lambda host, x: np.put_along_axis(
+        values=x[:1, :1], indices=np.array([[1]]), axis=1, arr=host[:1]
+    ),
     lambda host, x: np.add.at(host, 0, x[1]),
     lambda host, x: np.put(host, [0, 4], x[0, :2]),
 ]
