@@ -60,6 +60,7 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             one = (
                 engine is not None
                 and not memory.on  # which notes what each operation makes
+                and kwargs.get("device") is None  # which may be another backend's
                 and _taken(given, backend)
                 and _hashable(fixed)
             )
