@@ -25,7 +25,7 @@ from arrayport_conformance.standard import LIBRARIES, commit, resume
 from arrayport_conformance.verify import UsageError
 
 STATES = (PASSES, FAILS, REFUSED, NONE, LEFT_OUT)
-LASTING = 150  # functions after which a process ends: JAX keeps what it compiled
+LASTING = 150  # functions of a process: JAX keeps what it compiled
 FAMILY = {
     row.function: family.__name__.rpartition(".")[2] for family in FAMILIES for row in family.ROWS
 }
@@ -199,23 +199,24 @@ def _examined(request: Request, names: Sequence[str]) -> Iterator[tuple[str, Cel
         for name in names:
             yield name, _examine(name, request.backends, request.max_examples)
         return
-    with ProcessPoolExecutor(
-        request.workers, get_context("spawn"), max_tasks_per_child=LASTING
-    ) as pool:
-        running = {
-            pool.submit(_examine, name, request.backends, request.max_examples): name
-            for name in names
-        }
-        try:
-            for done in as_completed(running):
-                yield running[done], done.result()
-        except BrokenProcessPool as error:
-            raise UsageError(
-                "a process of the matrix died; run the same again to go on, with --workers 1 to "
-                "see where"
-            ) from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+    # An executor whose processes end after some tasks may wait for ever (CPython's issue 115634).
+    share = LASTING * request.workers
+    for few in [names[i : i + share] for i in range(0, len(names), share)]:
+        with ProcessPoolExecutor(request.workers, get_context("spawn")) as pool:
+            running = {
+                pool.submit(_examine, name, request.backends, request.max_examples): name
+                for name in few
+            }
+            try:
+                for done in as_completed(running):
+                    yield running[done], done.result()
+            except BrokenProcessPool as error:
+                raise UsageError(
+                    "a process of the matrix died; run the same again to go on, with --workers 1 "
+                    "to see where"
+                ) from error
+            finally:
+                pool.shutdown(cancel_futures=True)
 
 
 def _examine(function: str, backends: Sequence[str], count: int) -> Cells:
