@@ -120,7 +120,7 @@ def device_memory_profile(backend: str | None = None) -> bytes:
     named = backend in backends.entry_points()
     own = backends.get(backend) if backend and named else backends.ambient()
     if own.native is not None:
-        return own.native.device_memory_profile(None if named else backend)  # type: ignore[no-any-return]
+        return own.native.device_memory_profile(None if named else backend)
     return pprof(memory_report(backend))
 
 

@@ -99,7 +99,7 @@ def checkify(
         _, engine = route(tree_leaves((args, kwargs)))
         if engine is not None:
             kinds = {kind.__name__ for kind in enabled}
-            return engine.checkify(f, kinds, args, kwargs)  # type: ignore[no-any-return]
+            return engine.checkify(f, kinds, args, kwargs)
         with lines.asked(), functional():
             traced = Traced(lambda: f(*args, **kwargs), tree_structure(()), (), "an output")
             checker = _Checker(enabled, traced.program)

@@ -166,7 +166,7 @@ init_error = Error()
 
 def code_of(number: int) -> Array:
     """A site's number as an array."""
-    return full_p.bind(shape=(), value=number, dtype=dtypes.int32, weak=False)  # type: ignore[no-any-return]
+    return full_p.bind(shape=(), value=number, dtype=dtypes.int32, weak=False)
 
 
 # ---- the primitive: it raises if it is run, and `checkify` makes a value of it

@@ -196,9 +196,10 @@ class Jitted:
         key: Any = None
         for a in args:
             if type(a) is not Array or type(a.raw) is not ndarray:
-                native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
-                if native is not None and current_stage() is EVAL:
-                    return native(args, kwargs)
+                if self.quick and current_stage() is EVAL:
+                    native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
+                    if native is not None:
+                        return native(args, kwargs)
                 break
             key = (key, a.raw.shape, a.raw.dtype, a.weak)
         else:

@@ -97,7 +97,7 @@ def _refuse(own: Sequence[Use], count: int, loop: str, repeats: bool) -> None:
 
 def program_uses(program: Program) -> list[Use]:
     """What a Program draws with; raises KeyReuseError if it does so twice."""
-    return program.derive("key uses", lambda: (_found(program),))[0]  # type: ignore[no-any-return]
+    return program.derive("key uses", lambda: (_found(program),))[0]
 
 
 def _found(program: Program) -> list[Use]:

@@ -113,4 +113,4 @@ def pprof(report: MemoryReport) -> bytes:
     chosen = (14, text("space"))
     table = [(6, word) for word in texts]
     whole = [*kinds, *samples, *places, *named, *table, chosen]
-    return gzip.compress(message(whole), mtime=0)  # type: ignore[no-any-return]
+    return gzip.compress(message(whole), mtime=0)

@@ -38,8 +38,8 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     Step by step each operation would be a call of that engine, which costs as much as the whole.
     `operands` names the parameters that a program takes; it is one for the values of the others.
-    On other backends, within a trace and for a call that no program can take, the function runs
-    as it is.
+    In a trace of that engine the program is called, too, as JAX's own functions do. On other
+    backends and for a call that no program can take, the function runs as it is.
     """
 
     def of(fun: Callable[P, R]) -> Callable[P, R]:
@@ -55,16 +55,16 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             given = [a for i, a in enumerate(args) if i in numbers]
             given += [a for name, a in kwargs.items() if name in operands]
             backend, engine = route(given)
+            if (
+                engine is None
+                or memory.on  # which notes what each operation makes
+                or kwargs.get("device") is not None  # which may be another backend's
+                or not _taken(given, backend)
+            ):
+                return fun(*args, **kwargs)
             fixed = [a for i, a in enumerate(args) if i not in numbers]
             fixed += [a for name, a in kwargs.items() if name not in operands]
-            one = (
-                engine is not None
-                and not memory.on  # which notes what each operation makes
-                and kwargs.get("device") is None  # which may be another backend's
-                and _taken(given, backend)
-                and _hashable(fixed)
-            )
-            return (program if one else fun)(*args, **kwargs)
+            return (program if _hashable(fixed) else fun)(*args, **kwargs)
 
         return call
 

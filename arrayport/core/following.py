@@ -78,8 +78,7 @@ def entries_of(
     """The entries of an operation's answers; None for what comes of no placed operand."""
     if all(e is None for e in entries):
         return [None] * len(outs)
-    divided: Sequence[Entries | None] = prim.divide(entries, xs, outs, **params)
-    return divided
+    return prim.divide(entries, xs, outs, **params)
 
 
 # ---- rules, those that no family of operations has to itself
@@ -114,5 +113,4 @@ def through(
             known.update(zip(outs, entries_of(prim, ins, given, params, outs), strict=True))
         return [known.get(a) for a in program.outs]
 
-    found: list[Entries | None] = program.derive(("divided", *entries), walked)
-    return found
+    return program.derive(("divided", *entries), walked)

@@ -43,7 +43,7 @@ def chrome(recording: Recording) -> str:
         for s in sorted(recording.spans, key=lambda s: s.start)
     ]
     whole = {"displayTimeUnit": "ns", "metadata": {}, "traceEvents": named + events}
-    return json.dumps(whole)  # type: ignore[no-any-return]
+    return json.dumps(whole)
 
 
 def xspace(recording: Recording, host: str) -> bytes:

@@ -45,4 +45,4 @@ def straight(
     results = [f"v{i} if type(v{i}) is raw_type else array(v{i})" for i in outs]
     lines.append(f" return [{', '.join(results)}]")
     exec(compile("\n".join(lines), "<program>", "exec"), env)  # noqa: S102 - source made from numbers only
-    return env["run"]  # type: ignore[no-any-return]
+    return env["run"]

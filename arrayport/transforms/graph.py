@@ -398,7 +398,7 @@ def summed(gathered: Any) -> Array | None:
     if type(gathered) is Sum:
         parts = gathered.parts
         return scatter_all(gathered.dense, parts) if parts else gathered.dense
-    return gathered  # type: ignore[no-any-return]
+    return gathered
 
 
 def backward(
@@ -452,7 +452,7 @@ def _pulled(
 ) -> Sequence[Cotangent]:
     """Pull back; what that does stands at the line of the operation itself."""
     with replaying(line):
-        return pull(parents, saved, g)  # type: ignore[no-any-return]
+        return pull(parents, saved, g)
 
 
 def forward(outs: Sequence[Node], inputs: Sequence[tuple[Node, Array]]) -> list[Array | None]:

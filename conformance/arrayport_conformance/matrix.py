@@ -199,7 +199,7 @@ def _examined(request: Request, names: Sequence[str]) -> Iterator[tuple[str, Cel
         for name in names:
             yield name, _examine(name, request.backends, request.max_examples)
         return
-    # An executor whose processes end after some tasks may wait for ever (CPython's issue 115634).
+    # Not by max_tasks_per_child: the executor was seen to wait for ever once its processes ended.
     share = LASTING * request.workers
     for few in [names[i : i + share] for i in range(0, len(names), share)]:
         with ProcessPoolExecutor(request.workers, get_context("spawn")) as pool:

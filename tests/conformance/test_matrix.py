@@ -187,14 +187,18 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(seen) == ["lax.argmax", "lax.argmin", "numpy.argmax", "numpy.argmin"]
 
 
-def test_two_processes_find_what_one_does(tmp_path: Path):
-    few = ["--backends", "numpy", "--max-examples", "1", "--only", "numpy.argm*"]
+def test_two_processes_at_a_time_find_what_one_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(matrix, "LASTING", 1)
+    few = ["--backends", "numpy", "--max-examples", "1", "--only", "numpy.arg[mw]*"]
     for workers in ("1", "2"):
         assert (
             cli.main(["matrix", *few, "--out", str(tmp_path / workers), "--workers", workers]) == 0
         )
     one, two = (matrix.load(tmp_path / name / "matrix.json") for name in ("1", "2"))
     assert one == two
+    assert len(one.rows) == 3  # two and one
 
 
 def test_changes(

@@ -79,7 +79,7 @@ def _problem(A: Any, b: Any, x0: Any, maxiter: Any, M: Any) -> Problem:
 def _operator(f: Any, name: str) -> Operator:
     """Make a function of a square matrix."""
     if callable(f):
-        return f  # type: ignore[no-any-return]
+        return f
     if not hasattr(f, "__matmul__") or len(f.shape) != 2 or f.shape[0] != f.shape[1]:
         raise ValueError(f"{name} must be a function or a square matrix, not {f!r}")
     matrix = lift(f, None, name)

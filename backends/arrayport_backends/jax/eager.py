@@ -14,7 +14,12 @@ from jax import lax
 from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.ops import slices, structure
-from arrayport_backends.jax.indexing import dynamic_slice, dynamic_update_slice
+from arrayport_backends.jax.indexing import (
+    dynamic_slice,
+    dynamic_slice_add,
+    dynamic_update_slice,
+)
+from arrayport_backends.jax.structure import is_own_number
 
 EARLY: Any = jax.Inline.JAX_EARLY if hasattr(jax, "Inline") else True  # no call within a trace
 flags: Any = jax.config
@@ -49,8 +54,7 @@ def _set(x: Any, value: Any, starts: Any, sizes: Shape) -> Any:
 
 @partial(compiled, static_argnames="sizes")
 def _add(x: Any, value: Any, starts: Any, sizes: Shape) -> Any:
-    at = tuple(starts)
-    return dynamic_update_slice(x, dynamic_slice(x, at, sizes) + lax.reshape(value, sizes), at)
+    return dynamic_slice_add(x, *starts, lax.reshape(value, sizes))
 
 
 def read(x: Any, key: slices.Key) -> Any:
@@ -77,10 +81,9 @@ def _filled(value: Any, shape: Shape) -> Any:
 
 
 def full(shape: Shape, value: complex, dtype: np.dtype[Any], weak: bool) -> Any:
-    """Fill; a Python number of its own dtype is what JAX calls weak."""
-    own, number_is_weak = dtypes.scalar_dtype(value)
+    """Fill."""
     number: Any = value
-    if not (weak and number_is_weak and own == dtype):
+    if not is_own_number(value, dtype, weak):
         if not np.can_cast(type(value), dtype, "same_kind"):
             return NotImplemented
         number = np.array(value).astype(dtype)

@@ -35,12 +35,17 @@ def convert(x: Any, dtype: np.dtype[Any], weak: bool) -> Any:
     return lax.convert_element_type(x, dtype)
 
 
+def is_own_number(value: complex, dtype: np.dtype[Any], weak: bool) -> bool:
+    """Whether a Python number is of its own dtype, which is what JAX calls weak."""
+    own, number_is_weak = dtypes.scalar_dtype(value)
+    return weak and number_is_weak and own == dtype
+
+
 def full(shape: tuple[int, ...], value: complex, dtype: np.dtype[Any], weak: bool) -> Any:
-    """Fill; a Python number of its own dtype is what JAX calls weak."""
+    """Fill."""
     if dtype == dtypes.key:
         return jax.random.wrap_key_data(jnp.zeros((*shape, 2), np.uint32), impl="threefry2x32")
-    own, number_is_weak = dtypes.scalar_dtype(value)
-    if weak and number_is_weak and own == dtype:
+    if is_own_number(value, dtype, weak):
         return lax.broadcast(value, shape)
     return lax.full(shape, value, dtype)
 
