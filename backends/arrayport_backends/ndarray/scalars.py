@@ -149,6 +149,14 @@ class Builder(ABC):
         `slow` is a function of a module, whose name is the code's; y and all xs have one dtype.
         """
 
+    def shared(self, _name: str, body: Callable[..., Scalar], _widest: int, *xs: Scalar) -> Scalar:
+        """Give body(b, *xs), of floats and to one of their dtype, by a function of that name.
+
+        `widest`: bytes of the widest element of what loops around it go through. A printer may have
+        no functions.
+        """
+        return body(self, *xs)
+
     @abstractmethod
     def table(self, values: np.ndarray[Any, Any], index: Scalar) -> Scalar:
         """An element of a constant table; the int32 index must be within it."""

@@ -18,6 +18,7 @@ from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
 from arrayport_backends.ndarray import special
 from arrayport_backends.ndarray.backend import ArrayBackend
+from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.numpy import llvm, objects
@@ -27,9 +28,8 @@ from arrayport_backends.numpy.codegen.emitters import nbytes
 from arrayport_backends.numpy.codegen.entry import Entry, Layout, builtin
 from arrayport_backends.numpy.codegen.loops import HOLDERS
 from arrayport_backends.numpy.codegen.matrices import STACKS
-from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit, code_of
+from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit
 from arrayport_backends.numpy.codegen.updates import UPDATES
-from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.pool import LARGE
 from arrayport_backends.numpy.terms import in_other_terms

@@ -210,10 +210,6 @@ class LLVMBuilder(Builder):
         return self._outside(name, outlines.LANES, y.dtype, suspect, *xs, y)
 
     def shared(self, name: str, body: Callable[..., Scalar], widest: int, *xs: Scalar) -> Scalar:
-        """Call `body`, of floats and to one of their dtype, as a function of all places' own.
-
-        `widest`: bytes of the widest element of what loops around it go through.
-        """
         dtype = xs[0].dtype
         lanes = tuple({vector_bytes() // max(size, dtype.itemsize) for size in (1, widest)})
         key = f"{name}_{'_'.join(map(str, lanes))}"

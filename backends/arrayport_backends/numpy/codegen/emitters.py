@@ -10,7 +10,8 @@ from typing import Any
 
 from arrayport.core.program import Atom
 from arrayport.passes.indices import Axis, Index, of
-from arrayport_backends.numpy.codegen.values import WORD, Body, Values
+from arrayport_backends.ndarray.elements import Body
+from arrayport_backends.numpy.codegen.values import WORD, Values
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, vector_bytes
 
 HEAVY = 64  # instructions of a body that keep the processor busy by themselves

@@ -10,11 +10,12 @@ from typing import Any
 from arrayport.core.program import Eqn
 from arrayport.ops.convolution import Convolution, dilated, ordered
 from arrayport.passes.indices import ZERO, Axis, Index, strides
+from arrayport_backends.ndarray.elements import bare
 from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted, whole
 from arrayport_backends.numpy.codegen.segments import Part, Translation
 from arrayport_backends.numpy.codegen.sharing import piece, shared
-from arrayport_backends.numpy.codegen.values import WORD, bare
+from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.codegen.vectors import VectorBuilder, lanes
 from arrayport_backends.numpy.llvm import ir, vector_bytes
 

@@ -12,12 +12,13 @@ from arrayport.core.program import Atom, Eqn
 from arrayport.ops.elementwise import log_p
 from arrayport.ops.linalg import cholesky_p, det_p, lu_p, slogdet_p, solve_p, triangular_solve_p
 from arrayport.passes.indices import ZERO, Axis, Index
+from arrayport_backends.ndarray.elements import bare
 from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.ndarray.mathematics.complexes import divide
 from arrayport_backends.ndarray.scalars import PARTS, DType, Scalar
 from arrayport_backends.numpy.codegen.emitters import LINE, Emitter, disjoint, room, shifted
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation
-from arrayport_backends.numpy.codegen.values import WORD, bare
+from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.codegen.vectors import VectorBuilder, conjugate, counter, lanes
 from arrayport_backends.numpy.llvm import ir
 

@@ -12,7 +12,9 @@ from arrayport.core.program import Atom, Var
 from arrayport.passes.forms import Place
 from arrayport.passes.fuse import Nest, lanes_of
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, flat, of
+from arrayport_backends.ndarray.elements import Body, Code, Lanes, Survey, folded, runs
 from arrayport_backends.ndarray.scalars import Scalar
+from arrayport_backends.ndarray.targets import Target, target
 from arrayport_backends.numpy.codegen.emitters import (
     LINE,
     Emitter,
@@ -23,23 +25,13 @@ from arrayport_backends.numpy.codegen.emitters import (
     shifted,
 )
 from arrayport_backends.numpy.codegen.sums import ROWS, RUN, STATE, STATES, Sum
-from arrayport_backends.numpy.codegen.targets import Target, target
-from arrayport_backends.numpy.codegen.values import (
-    WORD,
-    Body,
-    Code,
-    Survey,
-    folded,
-    steps,
-)
+from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
 
 PIECES = 27  # copies of the body, one for each way its choices can fall
 COLUMNS = 512  # columns that are added up at once
 REPEATED = 4  # extent of lanes up to which the body is repeated rather than looped over
 BODY = 128  # cost of the body up to which it is repeated
-
-Lanes = tuple[int, ...]
 
 
 def power_of_two(n: int) -> int:
@@ -87,7 +79,7 @@ class NestEmitter(Emitter):
         if nest.lanes:
             self.body.starts = {a: k for a, found in survey.read.items() if (k := start_of(found))}
         self.ranges = self.pieces([sorted(survey.breaks.get(a, ())) for a in axes])
-        self.merged = self.runs_of(axes, survey.indices)
+        self.merged = runs(axes, survey.indices, self.joins)
         # Reads of these are at the nest's own place in their first lane.
         self.local = {
             a
@@ -104,24 +96,9 @@ class NestEmitter(Emitter):
             list(pairwise([0, *found, n])) for found, n in zip(breaks, self.nest.lanes, strict=True)
         ]
 
-    def runs_of(self, axes: Sequence[Axis], indices: Iterable[Index]) -> list[Lanes]:
-        """Lanes in runs that can be gone through as one, since every index goes on from row to row.
-
-        All lanes of such a run but the last then stay 0, and the last counts on beyond its extent.
-        """
-        runs: list[Lanes] = []
-        for k, axis in enumerate(axes):
-            last = k - 1
-            whole = k and len(self.ranges[last]) == len(self.ranges[k]) == 1
-            if (
-                whole
-                and not self.nest.reduced
-                and all(steps(i, axes[last]) == steps(i, axis) * axis.end for i in indices)
-            ):
-                runs[-1] = (*runs[-1], k)
-            else:
-                runs.append((k,))
-        return runs
+    def joins(self, k: int) -> bool:
+        """Whether a lane may be gone through as one with that before it."""
+        return not self.nest.reduced and len(self.ranges[k - 1]) == len(self.ranges[k]) == 1
 
     @property
     def by_rows(self) -> bool:

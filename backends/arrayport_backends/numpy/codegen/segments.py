@@ -10,6 +10,7 @@ from typing import Any
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Literal, Program, inner_programs
 from arrayport.passes.fuse import Nest, fuse
+from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.scalars import DTYPES
 from arrayport_backends.numpy.codegen.emitters import (
@@ -24,7 +25,6 @@ from arrayport_backends.numpy.codegen.emitters import (
 from arrayport_backends.numpy.codegen.nests import NestEmitter
 from arrayport_backends.numpy.codegen.rows import Rows, grouped
 from arrayport_backends.numpy.codegen.sharing import piece, shared
-from arrayport_backends.numpy.codegen.values import Code
 from arrayport_backends.numpy.llvm import ir
 
 ON_STACK = 1024  # bytes up to which a value between nests is on the stack
@@ -302,14 +302,6 @@ class Memory:
 def stored(unit: Unit) -> Sequence[Atom]:
     """What a unit makes."""
     return unit.stored if isinstance(unit, Nest) else unit.outs
-
-
-def code_of(program: Program, units: Sequence[Unit], language: KernelLanguage) -> Code:
-    """What the nests among the units may compute."""
-    calls = {id(u) for u in units}
-    own = [eqn for eqn in program.eqns if id(eqn) not in calls]
-    eqns: dict[Atom, Eqn] = {v: eqn for eqn in own for v in eqn.outs}
-    return Code(program.ins, eqns, {v for u in units for v in stored(u)}, language)
 
 
 def copy(b: Any, to: Any, source: Any, count: int) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from arrayport.core import dtypes
 from arrayport.ops.reductions import IDENTITIES
 from arrayport.passes.indices import Index
+from arrayport_backends.ndarray.elements import COMBINE
 from arrayport_backends.ndarray.scalars import Scalar
+from arrayport_backends.ndarray.targets import Target
 from arrayport_backends.numpy.codegen.emitters import Emitter, room, shifted
-from arrayport_backends.numpy.codegen.targets import Target
-from arrayport_backends.numpy.codegen.values import COMBINE
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, storage
 
 RUN = 1024  # elements that are added up before the sum is settled

@@ -11,12 +11,13 @@ from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Eqn
 from arrayport.passes.indices import ZERO, flat
+from arrayport_backends.ndarray.elements import COMBINE, bare
 from arrayport_backends.ndarray.language import KernelLanguage, combines
 from arrayport_backends.ndarray.scalars import HALVES
 from arrayport_backends.ndarray.writes import WRITES, Write, update_of
 from arrayport_backends.numpy.codegen.emitters import Emitter, disjoint, nbytes
 from arrayport_backends.numpy.codegen.segments import Maker, Part, Translation, copy
-from arrayport_backends.numpy.codegen.values import COMBINE, WORD, bare
+from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
 
 
