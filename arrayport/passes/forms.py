@@ -89,6 +89,17 @@ def places(form: Form) -> tuple[Place, ...]:
             return ()
 
 
+def choices(form: Form) -> Indices:
+    """The indices by which a form chooses its places."""
+    match form:
+        case Piecewise(index, _, parts):
+            return (index, *[i for part in parts for i in choices(part)])
+        case Added(left, right):
+            return (*choices(left), *choices(right))
+        case _:
+            return ()
+
+
 def loads(at: Indices) -> list[Place]:
     """The elements that an index itself needs."""
     found = []

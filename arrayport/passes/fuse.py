@@ -14,7 +14,7 @@ from math import prod
 from typing import Protocol
 
 from arrayport.core.program import Atom, Eqn, Literal, Program, Var
-from arrayport.passes.forms import Folded, Form, Place, loads, places
+from arrayport.passes.forms import Folded, Form, Place, choices, loads, places
 from arrayport.passes.indices import Axis, Indices, Shape, of
 
 SHORT = 8  # extent up to which an axis is unrolled rather than looped over
@@ -134,6 +134,8 @@ class Fusion:
             yield atom, [index[i] for i in lanes_of(atom.shape)] == wanted
             for inner in loaded_atoms(index):
                 yield inner, False
+        for inner in loaded_atoms(choices(form)):
+            yield inner, False
 
     def must_store(self) -> set[Atom]:
         """What is read from outside, what folds lanes, what is read elsewhere and is not cheap."""

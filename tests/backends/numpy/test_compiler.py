@@ -133,6 +133,15 @@ def test_no_elements():
     assert empty.shape == (0, 5)
 
 
+def test_an_index_may_decide_only_whether_it_is_inside():
+    f = ap.jit(lambda x, i: anp.take(anp.sort(x, 1), anp.max(i, 1), 0, mode="fill"))
+    indices = np.full((4, 40), -9) + np.arange(0, -40, -1)
+    indices[:, 20] = [0, 4, 1, 0]
+    found = f(anp.asarray([[3.0, 1.0]], "float32"), anp.asarray(indices, "int32"))
+    nan = np.nan
+    np.testing.assert_array_equal(found, [[1, 3], [nan, nan], [nan, nan], [1, 3]])
+
+
 def test_weak_types_are_kept():
     f = ap.jit(lambda x: (x + 1, x * anp.float32(2)))
     weak, strong = f(3.0)
