@@ -21,9 +21,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Pointwise:
-    """What the primitive's scalar function makes of one element of each operand."""
+    """What the primitive's scalar function makes of one element of each operand, and of indices."""
 
     places: tuple[Place, ...]
+    indices: Indices = ()  # which it is given as int64
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from arrayport.ops import bits as ops
 from arrayport_backends.ndarray.elementwise import unsigned
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
+from arrayport_backends.ndarray.mathematics.integers import read_as
 from arrayport_backends.ndarray.scalars import Builder
 
 Raw = Any
@@ -75,7 +76,9 @@ def reduce_precision(lib: Lib, x: Raw, exponent_bits: int, mantissa_bits: int) -
 
 
 ROWS: Rows = {
-    ops.bitcast_p: Kernel(bitcast, moves=True),
+    ops.bitcast_p: Kernel(
+        bitcast, moves=True, scalar=lambda b, *xs, new_dtype: read_as(b, new_dtype, *xs)
+    ),
     ops.clz_p: Kernel(clz, scalar=Builder.leading_zeros, price=4.5),
     ops.mulhi_p: Kernel(mulhi),
     ops.reduce_precision_p: Kernel(reduce_precision, moves=True),

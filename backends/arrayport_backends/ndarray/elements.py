@@ -177,6 +177,10 @@ class Survey:
             return loads((form.index,))
         if isinstance(form, Added):
             return [q for part in parts(form) for q in self.needs(part)]
+        if isinstance(form, Pointwise):
+            for index in form.indices:
+                self.compute(index)
+            return [*loads(form.indices), *form.places]
         if isinstance(form, Piecewise):
             self.compute(form.index)
             self.note(form)
@@ -319,6 +323,8 @@ class Elements(ABC):
                 return [q for part in parts(form) for q in self.needs(place, part)]
             case Counted(index):
                 return loads((index,))
+            case Pointwise(found, indices):
+                return [*loads(indices), *found]
             case _:
                 return list(places(form))
 
@@ -327,7 +333,7 @@ class Elements(ABC):
         atom, b = place.atom, self.builder
         match form:
             case None if type(atom) is Literal and not atom.shape:
-                return b.constant(atom.value.raw.item(), atom.dtype)
+                return b.constant(atom.value.raw[()], atom.dtype)
             case None:
                 return self.loaded(place)
             case Place():
@@ -336,9 +342,11 @@ class Elements(ABC):
                 return b.constant(value, atom.dtype)
             case Counted(index):
                 return self.number(index, atom.dtype)
-            case Pointwise(found):
+            case Pointwise(found, indices):
                 eqn = self.body.code.eqns[atom]
-                made = self.computed(eqn, found, [self.known[q] for q in found])
+                xs = [self.known[q] for q in found]
+                xs += [self.number(index, dtypes.int64) for index in indices]
+                made = self.computed(eqn, found, xs)
                 self.known.update(
                     {Place(v, place.at): x for v, x in zip(eqn.outs, made, strict=True)}
                 )

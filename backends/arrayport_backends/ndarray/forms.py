@@ -9,6 +9,7 @@ from typing import Any
 
 from arrayport.core.program import Atom, Eqn
 from arrayport.ops import (
+    bits,
     creation,
     indexing,
     products,
@@ -34,6 +35,7 @@ from arrayport.passes.forms import (
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, of, reshaped
 from arrayport_backends.ndarray.indexing import filler
 from arrayport_backends.ndarray.places import firsts, indexed, keyed
+from arrayport_backends.ndarray.scalars import HALVES
 
 SUMMED = 8  # products up to which a kernel sums them
 STACKED = 16  # the same of stacks of matrices, of which BLAS takes one at a time
@@ -208,6 +210,18 @@ def _threefry2x32(eqn: Eqn, at: Indices) -> Form:
     return Pointwise(tuple(_stretched(a, at, range(rank - len(a.shape), rank)) for a in eqn.ins))
 
 
+def _bits(eqn: Eqn, at: Indices) -> Form | None:
+    """Read the whole of which an element is a part, or all parts that make it."""
+    (x,), (out,) = eqn.ins, eqn.outs
+    if not {x.dtype, out.dtype}.isdisjoint(HALVES):
+        return None  # held as float32
+    if len(x.shape) < len(out.shape):
+        return Pointwise((Place(x, at[:-1]),), at[-1:])
+    if len(x.shape) == len(out.shape):
+        return Pointwise((Place(x, at),))
+    return Pointwise(tuple(Place(x, (*at, Index(i))) for i in range(x.shape[-1])))
+
+
 def _folded(combine: str) -> FormRule:
     def rule(eqn: Eqn, at: Indices) -> Form:
         (x,), over = eqn.ins, eqn.params["axes"]
@@ -243,4 +257,7 @@ FORMS: Forms = {
     windows.dynamic_update_slice_p: _dynamic_update_slice,
     products.dot_general_p: _dot_general,
     random.threefry2x32_p: _threefry2x32,
+    random.random_wrap_p: _bits,
+    random.random_unwrap_p: _bits,
+    bits.bitcast_p: _bits,
 }

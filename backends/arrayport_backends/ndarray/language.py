@@ -9,7 +9,7 @@ from arrayport.core import dtypes
 from arrayport.core.primitive import params_key
 from arrayport.core.program import Eqn
 from arrayport.ops import slices, windows
-from arrayport.passes.forms import Folded, Form, places
+from arrayport.passes.forms import Folded, Form, Pointwise
 from arrayport.passes.fuse import axes_over, lanes_of
 from arrayport.passes.indices import Indices
 from arrayport_backends.ndarray.costs import instructions, nanoseconds
@@ -76,7 +76,8 @@ class KernelLanguage:
             if row.scalar is None:
                 return 1 if eqn.prim.name.startswith("reduce") else 0
             form = self.form(eqn, axes_over(eqn.outs[0].shape))
-            ins = [p.atom.dtype for p in places(form)] if form is not None else ins
+            if isinstance(form, Pointwise):
+                ins = [p.atom.dtype for p in form.places] + [dtypes.int64] * len(form.indices)
         key = (eqn.prim, tuple(ins), tuple(outs), params_key(eqn.params))
         found = self.costs.get(key)
         if found is None:

@@ -290,8 +290,14 @@ def random_unwrap(lib: Lib, bits: Any, consumes: bool) -> Any:  # noqa: ARG001 -
 
 ROWS: Rows = {
     threefry2x32_p: Kernel(threefry2x32, scalar=integers.threefry2x32, kinds="u", price=18.0),
-    random_wrap_p: Kernel(random_wrap, view=True),
-    random_unwrap_p: Kernel(random_unwrap, view=True),
+    random_wrap_p: Kernel(
+        random_wrap, view=True, scalar=lambda b, *words: integers.read_as(b, dtypes.key, *words)
+    ),
+    random_unwrap_p: Kernel(
+        random_unwrap,
+        view=True,
+        scalar=lambda b, *part, consumes: integers.read_as(b, dtypes.uint32, *part),  # noqa: ARG005
+    ),
     fma_p: Kernel(fma, scalar=Builder.fma, kinds="f", price=35),
     quick_erf_inv_p: Kernel(quick_erf_inv, scalar=quick_erf_inv_of_one, kinds="f", price=30),
 }

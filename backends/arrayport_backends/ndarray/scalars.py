@@ -14,10 +14,11 @@ from arrayport.core import dtypes
 DType = np.dtype[Any]
 Number = complex  # a Python bool, int, float or complex
 
-# What kernels hold: the narrower floats and integers of ml_dtypes stay with array libraries.
+# What kernels hold: the narrower floats and integers of ml_dtypes stay with array libraries. Typed
+# keys are held as unsigned integers of all their bits.
 DTYPES = frozenset(
     d for d in dtypes.SUPPORTED.values() if d.itemsize > 1 or d in {dtypes.int8, dtypes.uint8}
-) | {dtypes.bool_}
+) | {dtypes.bool_, dtypes.key}
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})  # held as float32, rounded by `cast`
 
 # Unlike those of `dtypes`, these know 64-bit types while x64 is off.
@@ -31,7 +32,7 @@ def bits_of(dtype: DType) -> DType:
 
 
 def unsigned(dtype: DType) -> DType:
-    """Give the unsigned integer of a float's or integer's width."""
+    """Give the unsigned integer of the width of a float, an integer or a key."""
     return np.dtype(f"u{dtype.itemsize}")
 
 
@@ -119,7 +120,7 @@ class Scalar:
 
     @property
     def kind(self) -> str:
-        """The category of the dtype: 'b', 'i', 'u', 'f' or 'c'."""
+        """The category of the dtype: 'b', 'i', 'u', 'f' or 'c'; 'k' for keys."""
         return dtypes.kind(self.dtype)
 
 
@@ -164,7 +165,9 @@ class Builder(ABC):
     # ---- constants, parts, choice
 
     def constant(self, value: Any, dtype: DType) -> Scalar:
-        """A number as `dtype`."""
+        """A number as `dtype`; a key is one of NumPy's."""
+        if dtype == dtypes.key:
+            value = value.view(np.uint64)
         if dtype.kind != "c":
             return self.literal(value, dtype)
         value, part = complex(value), PARTS[dtype]

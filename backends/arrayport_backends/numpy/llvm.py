@@ -242,7 +242,7 @@ class LLVMBuilder(Builder):
             part = PARTS[dtype]
             return self.complex(*[self.load(p, part) for p in self._parts(pointer, part)])
         kind = storage(dtype)
-        code = self.ir.load(pointer, typ=kind, align=dtype.itemsize)
+        code = self.ir.load(pointer, typ=kind, align=dtype.alignment)
         if dtype == dtypes.bool_:
             code = self.ir.icmp_unsigned("!=", code, kind(0))
         elif dtype == dtypes.float16:
@@ -266,7 +266,7 @@ class LLVMBuilder(Builder):
             code = self.ir.bitcast(self.ir.fptrunc(code, ir.HalfType()), kind)
         elif x.dtype == dtypes.bfloat16:
             code = self._bfloat_bits(code)
-        self.ir.store(code, pointer, align=x.dtype.itemsize)
+        self.ir.store(code, pointer, align=x.dtype.alignment)
 
     def _bfloat_bits(self, code: Any) -> Any:
         """The upper half of a float32; of NaN a bit that the lower half may have had is set."""

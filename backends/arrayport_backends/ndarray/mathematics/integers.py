@@ -6,7 +6,7 @@ from math import inf
 
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics.formats import FORMATS
-from arrayport_backends.ndarray.scalars import Builder, Scalar, bits_of, unsigned
+from arrayport_backends.ndarray.scalars import Builder, DType, Scalar, bits_of, unsigned
 
 # ---- division
 
@@ -164,6 +164,20 @@ def shift_right_logical(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     code, count = (b.bitcast(v, unsigned(v.dtype)) for v in (x, y))
     inside = count < width
     return b.bitcast(b.select(inside, code >> b.select(inside, count, 0), 0), x.dtype)
+
+
+def read_as(b: Builder, dtype: DType, x: Scalar, *more: Scalar) -> Scalar:
+    """Read bits as another dtype: of one part of x, whose number follows, or of all parts given."""
+    whole, new = unsigned(x.dtype), unsigned(dtype)
+    code = b.bitcast(x, whole)
+    if whole.itemsize > new.itemsize:
+        (number,) = more
+        code = code >> b.convert(number, whole) * (8 * new.itemsize)
+    code = b.convert(code, new)
+    if whole.itemsize < new.itemsize:
+        for i, y in enumerate(more, 1):
+            code = code | b.convert(b.bitcast(y, whole), new) << 8 * whole.itemsize * i
+    return b.bitcast(code, dtype)
 
 
 # ---- the hash of random numbers
