@@ -20,7 +20,7 @@ from arrayport.transforms.inspection import ShapeDtypeStruct
 
 Bind = Callable[..., Any]
 PROGRAMS = (None, "stablehlo", "hlo")  # what is printed as the Program
-CODES = ("schedule", "llvm", "asm")  # what our own compiler makes of it
+CODES = ("schedule", "llvm", "asm", "cuda")  # what our own compiler makes of it
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Lowered(Stage):
     """A function in the form that is compiled. Source: `jax.stages.Lowered`."""
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """Print the Program or, on NumPy, its "schedule", "llvm" or "asm".
+        """Print the Program, its "schedule", or its code: "llvm" or "asm" on NumPy, "cuda" on CuPy.
 
         XLA's dialects, "stablehlo" and "hlo", give the Program too. ValueError if the dialect is
         none of these, or the backend has none such.

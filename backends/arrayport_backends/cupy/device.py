@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import cupy
@@ -10,6 +11,8 @@ import numpy as np
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport_backends.cupy.backend import CupyBackend
+from arrayport_backends.cupy.compiler import NotCompiledError
+from arrayport_backends.cupy.cuda import OPTIONS
 from arrayport_backends.cupy.keys import Keys
 from arrayport_backends.ndarray.kernels import Lib
 
@@ -21,6 +24,18 @@ def _count() -> int:
         raise ImportError(f"cupy is installed, but there is no CUDA device to run on ({e})") from e
 
 
+@lru_cache(maxsize=256)
+def module(source: str) -> Any:
+    """Compile CUDA C++: `cupy.RawModule` would have subnormal numbers flushed to 0."""
+    made = cupy.cuda.function.Module()
+    try:
+        code, _ = cupy.cuda.compiler.compile_using_nvrtc(source, OPTIONS)
+        made.load(code)
+    except (cupy.cuda.compiler.CompileException, RuntimeError, ImportError, OSError) as e:
+        raise NotCompiledError(f"NVRTC compiles no kernels here ({e})") from e
+    return made
+
+
 class DeviceKeys(Keys):
     """Typed keys on a CUDA device."""
 
@@ -29,6 +44,7 @@ class _OnDevice(CupyBackend):
     """Real CuPy, which also knows where an array lives and when it is there."""
 
     virtual = False
+    module = staticmethod(module)
 
     def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
         with cupy.cuda.Device(None if device is None else device.id):

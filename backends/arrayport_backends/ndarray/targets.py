@@ -8,7 +8,7 @@ from itertools import product
 
 from arrayport.core import dtypes
 from arrayport.core.program import Eqn, Var
-from arrayport.passes.forms import Folded
+from arrayport.passes.forms import Folded, Place
 from arrayport.passes.fuse import axes_over, folded_lanes, lanes_of
 from arrayport.passes.indices import Index, Indices, Shape
 from arrayport_backends.ndarray.language import KernelLanguage
@@ -27,6 +27,17 @@ class Target:
     def dtype(self) -> DType:
         """What it is computed in."""
         return dtypes.float32 if self.var.dtype in HALVES else self.var.dtype
+
+    @property
+    def combine(self) -> str:
+        """How the elements of a reduction are combined."""
+        assert self.fold is not None
+        return self.fold.combine
+
+    def sources(self, lanes: Sequence[Index]) -> list[Place]:
+        """The elements that it stores or combines at an index of the lanes."""
+        atom = self.var if self.fold is None else self.fold.place.atom
+        return [Place(atom, at) for at in self.spaces(lanes)]
 
     def own(self, at: Indices) -> Indices:
         """The element that an index into the space belongs to."""

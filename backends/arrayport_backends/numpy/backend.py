@@ -69,7 +69,7 @@ class NumpyBackend(ArrayBackend):
         return pool.alone(array)
 
     def text(self, program: Program, dialect: str) -> str:
-        if not llvm.available():
+        if dialect == "cuda" or not llvm.available():
             return super().text(program, dialect)
         return text(program, self, dialect)
 

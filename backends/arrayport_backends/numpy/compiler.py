@@ -11,7 +11,6 @@ from math import prod
 from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
-from arrayport.core.array import aval_of
 from arrayport.core.primitive import Callback, Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
@@ -21,6 +20,7 @@ from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.ndarray.kernels import Kernel
+from arrayport_backends.ndarray.schedules import described, held, named
 from arrayport_backends.numpy import llvm, objects
 from arrayport_backends.numpy.blocks import blocked, space
 from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
@@ -106,7 +106,7 @@ class NumpyExecutor(Executor):
 
     def prepare(self, program: Program) -> Program:
         def prepared() -> Program:
-            whole = in_other_terms(inline(program, run), self.language.fusable)
+            whole = in_other_terms(inline(program, held), self.language.fusable)
             found = super(NumpyExecutor, self).prepare(whole)
             return inline(found, self.run_again)
 
@@ -115,14 +115,6 @@ class NumpyExecutor(Executor):
     def run_again(self, eqn: Eqn) -> Program | None:
         """What an equation runs that is not to share results with what is around it."""
         return self.prepare(eqn.params["program"]) if eqn.prim is checkpoint_p else None
-
-
-def run(eqn: Eqn) -> Program | None:
-    """The Program that an equation just runs."""
-    if not isinstance(eqn.prim, Holder) or eqn.prim is checkpoint_p:
-        return None
-    held = eqn.params.get(eqn.prim.runs)
-    return held if isinstance(held, Program) else None
 
 
 @dataclass(frozen=True)
@@ -186,7 +178,9 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
         machine_code = llvm.assemble(str(t.module))
         shares = SHARE in t.module.globals
         over = [(segment.reads.index(a), segment.stores.index(v)) for a, v in segment.over.items()]
-        parts.append((named(group, code), machine_code, ins, outs, segment.scratch, shares, over))
+        parts.append(
+            (named(group.units, code), machine_code, ins, outs, segment.scratch, shares, over)
+        )
     return parts
 
 
@@ -241,16 +235,6 @@ def translation(executor: NumpyExecutor) -> Translation:
     return Translation(ir.Module(), executor.language, MAKERS, executor.prepare)
 
 
-def named(group: Group, code: Code) -> str:
-    """A name for what units compute."""
-    eqns = [
-        eqn
-        for u in group.units
-        for eqn in ([u] if isinstance(u, Eqn) else map(code.eqns.get, u.stored))
-    ]
-    return "_".join([*dict.fromkeys(eqn.prim.name for eqn in eqns if eqn is not None), "fusion"])
-
-
 def text(program: Program, backend: ArrayBackend, dialect: str) -> str:
     """What a Program is compiled to: its "schedule", LLVM's text of that, or "asm"."""
     executor = NumpyExecutor(backend, program)
@@ -271,12 +255,3 @@ def text(program: Program, backend: ArrayBackend, dialect: str) -> str:
             module = llvm.optimised(str(t.module))
             made.append(str(module) if dialect == "llvm" else llvm.machine().emit_assembly(module))
     return "\n".join(made)
-
-
-def described(unit: Unit, code: Code) -> str:
-    """A line on a unit."""
-    if isinstance(unit, Eqn):
-        return f"{unit.prim.name} -> {', '.join(str(aval_of(v)) for v in unit.outs)}"
-    over = " x ".join(map(str, unit.lanes)) or "one"
-    stored = ", ".join(f"{code.eqns[v].prim.name} -> {aval_of(v)}" for v in unit.stored)
-    return f"nest over {over}: {stored}"

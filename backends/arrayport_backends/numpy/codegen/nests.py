@@ -64,7 +64,7 @@ class NestEmitter(Emitter):
         axes = [Axis(n) for n in self.nest.lanes]
         lanes = [of(a) for a in axes]
         survey = Survey(self.body)
-        survey.visit([q for t in self.targets for q in self.sources(t, lanes)])
+        survey.visit([q for t in self.targets for q in t.sources(lanes)])
         for t in self.targets:
             for at in t.spaces(lanes):
                 survey.compute(flat(t.own(at), t.var.shape))
@@ -224,13 +224,6 @@ class NestEmitter(Emitter):
         b.ret_void()
         return function
 
-    # ---- what is read, and where choices change
-
-    def sources(self, t: Target, lanes: Sequence[Index]) -> list[Place]:
-        """The elements that a target stores or combines at an index of the lanes."""
-        atom = t.var if t.fold is None else t.fold.place.atom
-        return [Place(atom, at) for at in t.spaces(lanes)]
-
     # ---- loops over lanes
 
     def over(self, order: Sequence[Lanes], lanes: dict[int, Index]) -> Iterator[dict[int, Index]]:
@@ -345,7 +338,7 @@ class NestEmitter(Emitter):
     def store(self, lanes: dict[int, Index]) -> None:
         """Store the values that are not reductions, all of them computed before."""
         at = [lanes[k] for k in sorted(lanes)]
-        pairs = [(t, q) for t in self.targets if t.fold is None for q in self.sources(t, at)]
+        pairs = [(t, q) for t in self.targets if t.fold is None for q in t.sources(at)]
         for (t, q), x in [((t, q), self.values.value(q)) for t, q in pairs]:
             self.write(t, q.at, x)
 
