@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, update_wrapper
 from typing import Any
 
@@ -21,7 +21,6 @@ from arrayport.core.backend import Backend, enter, get, leave, loaded
 from arrayport.core.config import TRACED, config, jit_disabled, traced_options, x64
 from arrayport.core.errors import user_line
 from arrayport.core.following import through
-from arrayport.core.nodes import node_types
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
@@ -196,10 +195,9 @@ class Jitted:
         key: Any = None
         for a in args:
             if type(a) is not Array or type(a.raw) is not ndarray:
-                if self.quick and current_stage() is EVAL:
-                    native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
-                    if native is not None:
-                        return native(args, kwargs)
+                native = self.quick.get(type(a.raw) if type(a) is Array else _first_class(a))
+                if native is not None and current_stage() is EVAL:
+                    return native(args, kwargs)
                 break
             key = (key, a.raw.shape, a.raw.dtype, a.weak)
         else:
@@ -224,20 +222,21 @@ class Jitted:
 
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
         """Call by the cache of structures, types and static values; trace if it has nothing."""
-        if self.quick and current_stage() is EVAL:
-            native = self.quick.get(_deciding((args, kwargs), self.quick))
-            if native is not None:
-                return native(args, kwargs)
+        if current_stage() is EVAL:
+            for native in self.natives.values():
+                out = native.decided(args, kwargs)
+                if out is not NotImplemented:
+                    return out
         if config.disable_jit or (named_axes.get() and told()):
             return self.fun(*args, **kwargs)
         statics, dynamic = self.split(args, kwargs)
         leaves = tree_leaves(dynamic)
         backend, engine = route(leaves)
         if engine is not None:
-            native = self.native(engine).call
-            classes = [type(x.raw) if isinstance(x, Array) else type(x) for x in leaves]
-            self.quick.update([(cls, native) for cls in classes if backend.owns(cls)])
-            return native(args, kwargs)
+            native = self.native(engine)
+            classes = [type(x.raw) for x in leaves if isinstance(x, Array)]
+            self.quick.update([(cls, native.call) for cls in classes if backend.owns(cls)])
+            return native(*args, **kwargs)
         if "in_shardings" in self.options:
             self.divisible(dynamic)
         asked = self.options.get("backend")
@@ -494,24 +493,10 @@ CONTAINERS = (dict, list, tuple)
 
 
 def _first_class(x: Any) -> type:
-    """The class of the first raw array in builtin containers, or of what else comes first."""
+    """The class of an Array's raw value that comes first in builtin containers; else NoneType."""
     while isinstance(x, CONTAINERS) and x:
-        x = next(iter(x.values() if isinstance(x, dict) else x))
-    return type(x.raw) if type(x) is Array else type(x)
-
-
-def _deciding(x: Any, wanted: Container[type]) -> type:
-    """The class of a pytree's first raw array of a wanted one, or of a tracer before; NoneType."""
-    cls = type(x.raw) if type(x) is Array else type(x)
-    if cls in wanted or issubclass(cls, Tracer):
-        return cls
-    node = node_types[cls]
-    if node:
-        for part in x.values() if cls is dict else node.flatten(x)[0]:
-            found = _deciding(part, wanted)
-            if found is not type(None):
-                return found
-    return type(None)
+        x = next(iter(x.values())) if isinstance(x, dict) else x[0]
+    return type(x.raw) if type(x) is Array else type(None)
 
 
 def _places(leaves: Sequence[Array]) -> dict[int, int]:

@@ -14,6 +14,7 @@ from arrayport.core.backend import Backend, ambient, by_type, enter, leave
 from arrayport.core.trace import EVAL, current_stage, neutral
 from arrayport.core.tree import tree_leaves
 
+NEUTRAL = (np.ndarray, np.generic, bool, int, float, complex, str)
 LOOPS = frozenset({"scan", "while_loop", "fori_loop", "cond", "switch", "map"})
 
 
@@ -26,7 +27,7 @@ def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
             if not neutral(x):
                 found = by_type(type(x.raw))
                 break
-        elif not isinstance(x, np.ndarray | np.generic | bool | int | float | complex | str):
+        elif not isinstance(x, NEUTRAL):
             found = by_type(type(x))
             if found is not None:
                 break

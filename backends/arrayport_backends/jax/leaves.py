@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.tree_util import tree_flatten, tree_structure, tree_unflatten
+import numpy as np
+from jax.tree_util import default_registry, tree_structure, tree_unflatten
 
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
@@ -19,6 +20,7 @@ from arrayport.core.array import Array, home
 from arrayport.core.errors import BackendMismatchError, user_line
 from arrayport.core.trace import neutral
 
+NEUTRAL = frozenset({np.ndarray, bool, int, float, complex})  # which JAX takes as they are
 Kinds = tuple[bool, ...]  # of the leaves of a pytree, in order: whether each is a raw JAX value
 OURS: Kinds = (False,)
 
@@ -53,6 +55,8 @@ SEQUENCES = _Sequences({tuple: tuple, list: list})
 RAW = _Classes()  # RAW[type(x)]: whether x is a raw JAX value
 CONCRETE = _Concrete()
 
+
+flatten = default_registry.flatten  # `jax.tree_util.tree_flatten` without a step in Python
 
 # Whether x is an Array, which ends a pytree here: `isinstance`, as a function in C.
 is_array = Array.__instancecheck__
@@ -93,14 +97,14 @@ def host(x: Array) -> Any:
 
 def unwrap(tree: Any) -> tuple[Any, Kinds]:
     """Replace the Arrays in a pytree by raw values, and note which leaves were raw already."""
-    leaves, structure = tree_flatten(tree, is_leaf=is_array)
+    leaves, structure = flatten(tree, is_array)
     kinds = tuple([RAW[type(x)] for x in leaves])
     return tree_unflatten(structure, [bare(x) for x in leaves]), kinds
 
 
 def rewrap(tree: Any, kinds: Sequence[bool]) -> Any:
     """Make Arrays of the leaves of a pytree that are not raw in `kinds`, which repeat as needed."""
-    leaves, structure = tree_flatten(tree)
+    leaves, structure = flatten(tree)
     if not leaves:
         return tree
     repeated = tuple(kinds) * (len(leaves) // len(kinds))
@@ -193,9 +197,10 @@ def encode(x: Any) -> Any:
         return {
             k: e.raw if type(e) is Array and RAW[type(e.raw)] else encode(e) for k, e in x.items()
         }
-    leaves, structure = tree_flatten(x, is_array)
-    parts = [Raw(leaf) if RAW[type(leaf)] else bare(leaf) for leaf in leaves]
-    return tree_unflatten(structure, parts)
+    if cls in NEUTRAL:
+        return x
+    leaves, structure = flatten(x, is_array)
+    return structure.unflatten([Raw(e) if RAW[type(e)] else bare(e) for e in leaves])
 
 
 def decode(x: Any) -> Any:
@@ -208,8 +213,14 @@ def decode(x: Any) -> Any:
         return make([Array(e, e.weak_type) if CONCRETE[type(e)] else decode(e) for e in x])
     if cls is dict:
         return {k: Array(e, e.weak_type) if CONCRETE[type(e)] else decode(e) for k, e in x.items()}
-    leaves, structure = tree_flatten(x, is_raw)
-    return tree_unflatten(structure, [e.value if type(e) is Raw else wrap(e) for e in leaves])
+    leaves, structure = flatten(x, is_raw)
+    return structure.unflatten([e.value if type(e) is Raw else wrap(e) for e in leaves])
+
+
+def noded(x: Any) -> Any:
+    """Give a result as JAX sees it where raw leaves stay raw: Arrays, and neutral ones, are nodes."""
+    leaves, structure = flatten(x, is_array)
+    return structure.unflatten([e if RAW[type(e)] else Array(bare(e)) for e in leaves])
 
 
 # Whether x is a Raw, as a function in C.

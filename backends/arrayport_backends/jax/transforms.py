@@ -21,12 +21,14 @@ from arrayport.control.custom_vjp import CustomVJPPrimal
 from arrayport.control.policies import Policy
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array, Aval
+from arrayport.core.backend import ambient, get
 from arrayport.core.dtypes import float0
 from arrayport.core.likenesses import wraps
 from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
 from arrayport_backends.jax.leaves import (
     CONCRETE,
+    NEUTRAL,
     RAW,
     Kinds,
     Raw,
@@ -34,8 +36,10 @@ from arrayport_backends.jax.leaves import (
     call,
     decode,
     encode,
+    flatten,
     is_array,
     is_raw,
+    noded,
     rewrap,
     unwrap,
     wrap,
@@ -44,6 +48,7 @@ from arrayport_backends.jax.leaves import (
 Function = Callable[..., Any]
 theirs: Any = jax  # whose overloads tell has_aux by literals
 Partial: Any = jax.tree_util.Partial
+is_known = RAW.__getitem__
 
 # ---- compiled, checkpointed, looked at
 
@@ -83,6 +88,14 @@ class Arguments:
             self.known[count] = found
         return found
 
+    def dynamic(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Give a pytree of the arguments that are not static."""
+        if not (self.numbers or self.names):
+            return (args, kwargs) if kwargs else args
+        static = self.places(len(args))
+        rest = [a for i, a in enumerate(args) if i not in static]
+        return rest, {k: v for k, v in kwargs.items() if k not in self.names}
+
     def encode(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """Give positional and keyword arguments as JAX sees them."""
         return self.each(encode, args, kwargs)
@@ -112,25 +125,59 @@ def coded(fun: Function, arguments: Arguments) -> Function:
     return coded
 
 
+def plain(fun: Function) -> Function:
+    """Make a user's function one of raw values, which it sees as JAX gives them."""
+
+    @wraps(fun)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return noded(call(fun, args, kwargs))
+
+    return plain
+
+
 def jit(fun: Function, /, **options: Any) -> Jitted:
     """Compile by XLA; the options are `jax.jit`'s."""
     arguments = Arguments(fun, **options)
     for name in ("in_shardings", "out_shardings"):
         if name in options:
             options[name] = shardings.all_of(options[name])
-    return Jitted(jax.jit(coded(fun, arguments), **(options | arguments.static)), arguments)
+    options |= arguments.static
+    return Jitted(
+        jax.jit(coded(fun, arguments), **options), jax.jit(plain(fun), **options), arguments
+    )
 
 
 class Jitted:
     """What `jit` gives: `jax.jit`'s function for Arrays, with its methods; quickest as `call`."""
 
-    def __init__(self, jitted: Any, arguments: Arguments) -> None:
+    def __init__(self, jitted: Any, bare: Any, arguments: Arguments) -> None:
         self.jitted = jitted
+        self.bare = bare
         self.arguments = arguments
         self.call = _caller(jitted, arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call(args, kwargs)
+        out = self.decided(args, kwargs)
+        return self.call(args, kwargs) if out is NotImplemented else out
+
+    def decided(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call if the arguments, or what is ambient, say that it is here; else NotImplemented.
+
+        Raw values alone are handed to JAX, and come back, as they are.
+        """
+        leaves, _ = flatten(self.arguments.dynamic(args, kwargs), is_array)
+        if leaves and all(map(is_known, map(type, leaves))):
+            try:
+                return self.bare(*args, **kwargs)
+            except CAUGHT as error:
+                raise translated(error) from error
+        here = ambient() is get("jax")
+        for x in leaves:
+            if RAW[type(x.raw if type(x) is Array else x)]:
+                here = True
+            elif type(x) not in NEUTRAL:
+                return NotImplemented
+        return self.call(args, kwargs) if here else NotImplemented
 
     @translating
     def lower(self, *args: Any, **kwargs: Any) -> Stage:
@@ -153,9 +200,10 @@ class Jitted:
     def clear_cache(self) -> None:
         """Forget what was traced and compiled."""
         self.jitted.clear_cache()
+        self.bare.clear_cache()
 
-    def _cache_size(self) -> int:
-        return self.jitted._cache_size()  # noqa: SLF001 - how users of JAX count retraces
+    def _cache_size(self) -> int:  # how users of JAX count retraces
+        return self.jitted._cache_size() + self.bare._cache_size()  # noqa: SLF001
 
 
 def _caller(jitted: Function, arguments: Arguments) -> Function:

@@ -131,6 +131,27 @@ def test_a_tree_mixes_kinds_inside_and_out() -> None:
     np.testing.assert_array_equal(out["a"], 2 * HOST)
 
 
+def test_of_raw_values_alone_a_function_may_give_any_kind_of_leaf() -> None:
+    def f(tree: Any) -> Any:
+        x = tree["x"]
+        return Pair(x + 1, (anp.negative(x), 7, {"n": HOST, "weak": anp.sin(0.0)}))
+
+    for made in (native.jit(f), ap.jit(f)):
+        for _ in range(2):
+            out = made({"x": RAW})
+            assert kind(out.left) == "raw"
+            assert {kind(x) for x in jax.tree.leaves(out.right, is_leaf=is_array)} == {"ours"}
+            assert out.right[1].weak
+            assert not out.right[2]["n"].weak
+            np.testing.assert_array_equal(out.right[0], -HOST)
+        assert kind(made({"x": ours(HOST)}).left) == "ours"
+        assert made._cache_size() == 2
+    donated = jnp.array(HOST)
+    kept = ap.jit(f, donate_argnums=0)({"x": donated}).left
+    assert donated.is_deleted()
+    np.testing.assert_array_equal(kept, HOST + 1)
+
+
 def test_what_jax_leaves_alone_reaches_the_function_as_it_is() -> None:
     def f(x: Any, n: Any, label: Any, matrix: Any) -> Any:
         assert type(n) is int
