@@ -218,7 +218,7 @@ def decode(x: Any) -> Any:
 
 
 def noded(x: Any) -> Any:
-    """Give a result as JAX sees it where raw leaves stay raw: Arrays, and neutral ones, are nodes."""
+    """Give a result as JAX sees it where raw leaves stay raw: others are in Arrays, as nodes."""
     leaves, structure = flatten(x, is_array)
     return structure.unflatten([e if RAW[type(e)] else Array(bare(e)) for e in leaves])
 

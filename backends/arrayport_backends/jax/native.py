@@ -17,6 +17,13 @@ from arrayport_backends.jax.collectives import (
     psum_scatter,
     ragged_all_to_all,
 )
+from arrayport_backends.jax.compilation import (
+    checkpoint,
+    eval_shape,
+    jit,
+    make_jaxpr,
+    print_saved_residuals,
+)
 from arrayport_backends.jax.control import (
     associative_scan,
     cond,
@@ -59,24 +66,19 @@ from arrayport_backends.jax.shardings import (
 )
 from arrayport_backends.jax.solves import custom_linear_solve, custom_root
 from arrayport_backends.jax.transforms import (
-    checkpoint,
     closure_convert,
     custom_gradient,
     custom_jvp_call,
     custom_vjp_call,
     custom_vmap_call,
-    eval_shape,
     grad,
     hessian,
     jacfwd,
     jacrev,
-    jit,
     jvp,
     linear_call,
     linear_transpose,
     linearize,
-    make_jaxpr,
-    print_saved_residuals,
     value_and_grad,
     vjp,
     vmap,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,9 +12,9 @@ from arrayport.core.backend import Device
 from arrayport.core.likenesses import wraps
 from arrayport.core.meshes import AbstractMesh, Mesh
 from arrayport_backends.jax import shardings
+from arrayport_backends.jax.compilation import Arguments, Jitted, coded
 from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import decode, encode
-from arrayport_backends.jax.transforms import Arguments, Jitted, coded
 
 Function = Callable[..., Any]
 
@@ -28,13 +29,13 @@ def pmap(
 ) -> Jitted:
     """Compile for several devices; the options are `jax.pmap`'s."""
     arguments = Arguments(fun, static_broadcasted_argnums)
-    theirs = jax.pmap(
-        coded(fun, arguments),
+    compiler = partial(
+        jax.pmap,
         static_broadcasted_argnums=tuple(static_broadcasted_argnums),
         devices=None if devices is None else [shardings.place(d) for d in devices],
         **options,
     )
-    return Jitted(theirs, arguments)
+    return Jitted(compiler, fun, arguments)
 
 
 def shard_map(
