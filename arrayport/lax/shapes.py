@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
@@ -17,7 +18,7 @@ from arrayport.ops.creation import full
 from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import common_shape, from_host, lift
 from arrayport.ops.shapes import concatenate, expand_dims
-from arrayport.ops.slices import index_in_dim, slice_in_dim
+from arrayport.ops.slices import index_in_dim, reverse
 
 __all__ = [
     "broadcast",
@@ -207,7 +208,7 @@ def reshape(
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Array:
-    """Reverse axes. Source: ``jax.lax.rev``.
+    """Reverse axes, each named once. Source: ``jax.lax.rev``.
 
     >>> from arrayport import lax
     >>> import arrayport.numpy as anp
@@ -215,7 +216,7 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Array:
     Array([2, 1, 0], dtype=int32)
     """
     x = lift(operand, None, "operand")
-    return fold(lambda x, axis: slice_in_dim(x, None, None, -1, axis), dimensions, x)
+    return reverse(x, normalize_axis_tuple(dimensions, len(x.shape), "dimensions"))
 
 
 def shape_as_value(shape: Sequence[int]) -> Array:

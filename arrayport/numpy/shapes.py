@@ -28,7 +28,7 @@ from arrayport.ops.elementwise import less_equal, minimum, remainder
 from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import broadcast_together, common_shape, home_of, lift, scalar
 from arrayport.ops.reductions import cumsum
-from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.slices import reverse, slice_in_dim
 from arrayport.ops.structure import Shape, broadcast_in_dim, convert, move_axis, reduce_sum
 from arrayport.ops.windows import dynamic_slice
 
@@ -444,9 +444,7 @@ def flip(m: Any, axis: Any = None) -> Array:
     Array([2, 1, 0], dtype=int32)
     """
     x = arrayed(m, "m")
-    for i in axes_of(axis, len(x.shape)):
-        x = slice_in_dim(x, None, None, -1, i)
-    return x
+    return reverse(x, axes_of(axis, len(x.shape)))
 
 
 def flipud(m: Any) -> Array:

@@ -15,7 +15,7 @@ from arrayport.ops.placement import no_sharding
 from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.products import preferred_dtype
 from arrayport.ops.promotion import promote_dtypes
-from arrayport.ops.slices import static_slice
+from arrayport.ops.slices import reverse
 from arrayport.ops.structure import convert, move_axis, reshape
 
 DType = np.dtype[Any]
@@ -72,6 +72,11 @@ def dilated(size: int, dilation: int) -> int:
     return (size - 1) * dilation + 1 if size else 0
 
 
+def arranged(shape: Sequence[int], spec: Shape) -> Shape:
+    """Undo `ordered`."""
+    return tuple(shape[spec.index(i)] for i in range(len(shape)))
+
+
 def ordered(shape: Sequence[int], spec: Shape) -> Shape:
     """Extents in the order of a specification."""
     return tuple(shape[i] for i in spec)
@@ -97,7 +102,7 @@ def _abstract(lhs: Any, rhs: Any, **params: Any) -> Aval:
             f"batch_group_count lhs's batch of {batch}"
         )
     made = (batch // conv.batch_group_count, outs, *conv.places(space, window))
-    shape = tuple(made[numbers.out_spec.index(i)] for i in range(len(made)))
+    shape = arranged(made, numbers.out_spec)
     return Aval(shape, conv.preferred_element_type or lhs.dtype, lhs.weak and rhs.weak)
 
 
@@ -105,24 +110,27 @@ def _swapped(spec: Shape) -> Shape:
     return (spec[1], spec[0], *spec[2:])
 
 
+def _extents(conv: Convolution, lhs: Any, rhs: Any, out: Any) -> list[Shape]:
+    """Of each spatial axis the extents of lhs, window and output, and the padding before.
+
+    They are those with zeros between elements: of the output's, as many as the strides leave out.
+    """
+    numbers = conv.dimension_numbers
+    dilations = conv.lhs_dilation, conv.rhs_dilation, conv.window_strides
+    specs = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
+    spaces = [
+        map(dilated, ordered(x.shape, spec)[2:], by)
+        for x, spec, by in zip((lhs, rhs, out), specs, dilations, strict=True)
+    ]
+    return list(zip(*spaces, [before for before, _ in conv.padding], strict=True))
+
+
 def _pull_lhs(g: Array, lhs: Any, rhs: Array, **params: Any) -> Array:
     """Transpose with respect to lhs: strides become dilation, and the window is reversed."""
     conv = Convolution(**params)
     numbers = conv.dimension_numbers
-    padding = []
-    for n, k, p, s, (lo, _), d, r in zip(
-        ordered(lhs.shape, numbers.lhs_spec)[2:],
-        ordered(rhs.shape, numbers.rhs_spec)[2:],
-        ordered(g.shape, numbers.out_spec)[2:],
-        *(conv.window_strides, conv.padding, conv.lhs_dilation, conv.rhs_dilation),
-        strict=True,
-    ):
-        reach = dilated(k, r) - 1
-        padding.append((reach - lo, dilated(n, d) + lo - dilated(p, s)))
-    key: list[Any] = [(0, n, 1) for n in rhs.shape]
-    for axis in numbers.rhs_spec[2:]:
-        key[axis] = (rhs.shape[axis] - 1, None, -1) if rhs.shape[axis] else (0, 0, 1)
-    window = convert(static_slice(rhs, tuple(key)), g.dtype, rhs.weak)
+    padding = [(k - 1 - before, n + before - p) for n, k, p, before in _extents(conv, lhs, rhs, g)]
+    window = convert(reverse(rhs, numbers.rhs_spec[2:]), g.dtype, rhs.weak)
     ct = replace(
         conv,
         window_strides=conv.lhs_dilation,
@@ -143,15 +151,7 @@ def _pull_rhs(g: Array, lhs: Array, rhs: Any, **params: Any) -> Array:
     """Transpose with respect to rhs: batch and features change places, and g is the window."""
     conv = Convolution(**params)
     numbers = conv.dimension_numbers
-    padding = []
-    for n, k, p, s, (lo, _), d, r in zip(
-        ordered(lhs.shape, numbers.lhs_spec)[2:],
-        ordered(rhs.shape, numbers.rhs_spec)[2:],
-        ordered(g.shape, numbers.out_spec)[2:],
-        *(conv.window_strides, conv.padding, conv.lhs_dilation, conv.rhs_dilation),
-        strict=True,
-    ):
-        padding.append((lo, dilated(k, r) - 1 + dilated(p, s) - dilated(n, d) - lo))
+    padding = [(before, k - 1 + p - n - before) for n, k, p, before in _extents(conv, lhs, rhs, g)]
     ct = replace(
         conv,
         window_strides=conv.rhs_dilation,
@@ -311,6 +311,16 @@ def _counts(name: str, values: Any, rank: int) -> Shape:
     return found
 
 
+def _pairs(padding: Any, shape: Shape, space: Sequence[int]) -> Pads:
+    """Check pairs of padding for an lhs of a shape, whose spread spatial extents are given."""
+    pads = tuple((index(before), index(behind)) for before, behind in padding)
+    if len(pads) != len(space):
+        raise ValueError(f"convolution: padding must be {len(space)} pairs, not {len(pads)}")
+    if any(n + min(p) < 0 or n + sum(p) < 0 for n, p in zip(space, pads, strict=True)):
+        raise ValueError(f"convolution: padding {pads} takes away more than lhs {shape} has")
+    return pads
+
+
 # ---- functions
 
 
@@ -362,19 +372,10 @@ def conv_general_dilated(
                 f"convolution: padding {padding!r} means nothing with lhs_dilation: give pairs, or "
                 "use conv_transpose"
             )
-        reach = [dilated(k, r) for k, r in zip(window, steps, strict=True)]
-        padding = padtype_to_pads(space, reach, strides, padding)
-    pads = tuple((index(lo), index(hi)) for lo, hi in padding)
-    if len(pads) != rank:
-        raise ValueError(f"convolution: padding must be {rank} pairs, not {len(pads)}")
-    if any(
-        dilated(n, d) + min(p) < 0 or dilated(n, d) + sum(p) < 0
-        for n, d, p in zip(space, spread, pads, strict=True)
-    ):
-        raise ValueError(f"convolution: padding {pads} takes away more than lhs {x.shape} has")
+        padding = padtype_to_pads(space, list(map(dilated, window, steps)), strides, padding)
     return Convolution(
         window_strides=strides,
-        padding=pads,
+        padding=_pairs(padding, x.shape, list(map(dilated, space, spread))),
         lhs_dilation=spread,
         rhs_dilation=steps,
         dimension_numbers=numbers,
@@ -469,16 +470,13 @@ def conv_transpose(
     window = ordered(y.shape, numbers.rhs_spec)[2:]
     steps = _counts("rhs_dilation", rhs_dilation, rank)
     strides = _counts("strides", strides, rank)
-    reach = [dilated(k, r) for k, r in zip(window, steps, strict=True)]
+    reach = list(map(dilated, window, steps))
     if isinstance(padding, str) or hasattr(padding, "name"):
         padding = [_transposed_pads(k, s, padding) for k, s in zip(reach, strides, strict=True)]
     elif use_consistent_padding:
         padding = [(k - 1 - lo, k - 1 - hi) for k, (lo, hi) in zip(reach, padding, strict=True)]
     if transpose_kernel:
-        key: list[Any] = [(0, n, 1) for n in y.shape]
-        for axis in numbers.rhs_spec[2:]:
-            key[axis] = (y.shape[axis] - 1, None, -1)
-        y = static_slice(y, tuple(key))
+        y = reverse(y, numbers.rhs_spec[2:])
         numbers = replace(numbers, rhs_spec=_swapped(numbers.rhs_spec))
     return conv_general_dilated(
         *(x, y, (1,) * rank, padding, strides, steps, numbers),
@@ -548,12 +546,19 @@ def conv_general_shape_tuple(
     padding: Any,
     dimension_numbers: Any,
 ) -> Shape:
-    """Give the shape of a convolution in any layout. Source: ``jax.lax``."""
+    """Give the shape of a convolution in any layout.
+
+    Source: ``jax.lax.conv_general_shape_tuple``.
+
+    >>> layout = ("NHWC", "HWIO", "NHWC")
+    >>> conv_general_shape_tuple((2, 5, 6, 3), (3, 3, 3, 4), (1, 2), "SAME", layout)
+    (2, 5, 3, 4)
+    """
     lhs, rhs, out = conv_general_permutations(dimension_numbers)
     made = conv_shape_tuple(
         ordered(lhs_shape, lhs), ordered(rhs_shape, rhs), window_strides, padding
     )
-    return tuple(made[out.index(i)] for i in range(len(made)))
+    return arranged(made, out)
 
 
 def conv_transpose_shape_tuple(
@@ -563,7 +568,14 @@ def conv_transpose_shape_tuple(
     padding: Any,
     dimension_numbers: Any,
 ) -> Shape:
-    """Give the shape of a transposed convolution in any layout. Source: ``jax.lax``."""
+    """Give the shape of a transposed convolution in any layout.
+
+    Source: ``jax.lax.conv_transpose_shape_tuple``.
+
+    >>> layout = ("NHWC", "HWIO", "NHWC")
+    >>> conv_transpose_shape_tuple((2, 5, 6, 3), (3, 3, 3, 4), (1, 2), "SAME", layout)
+    (2, 5, 12, 4)
+    """
     lhs, rhs, out = conv_general_permutations(dimension_numbers)
     batch, _, *space = ordered(lhs_shape, lhs)
     features, _, *window = ordered(rhs_shape, rhs)
@@ -574,5 +586,4 @@ def conv_transpose_shape_tuple(
         (n - 1) * s - k + 2 + lo + hi
         for n, k, s, (lo, hi) in zip(space, window, window_strides, padding, strict=True)
     ]
-    made = (batch, features, *places)
-    return tuple(made[out.index(i)] for i in range(len(made)))
+    return arranged((batch, features, *places), out)

@@ -117,6 +117,14 @@ def slice_in_dim(
     return static_slice(x, tuple(key))
 
 
+def reverse(x: Array, axes: Sequence[int]) -> Array:
+    """Reverse the order along distinct axes from 0 on."""
+    key: list[Any] = [(0, n, 1) for n in x.shape]
+    for axis in axes:
+        key[axis] = triple(builtins.slice(None, None, -1), x.shape[axis])
+    return static_slice(x, tuple(key))
+
+
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """Read one index of an axis. Source: `jax.lax.index_in_dim`.
 
