@@ -16,15 +16,10 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval
 from arrayport.core.contexts import within
 from arrayport.core.errors import JaxRuntimeError, user_line
+from arrayport.core.nodes import register_pytree_node_class
 from arrayport.core.primitive import Callback
 from arrayport.core.trace import EVAL, complete, current_stage
-from arrayport.core.tree import (
-    PyTreeDef,
-    register_pytree_node_class,
-    tree_flatten,
-    tree_leaves,
-    tree_unflatten,
-)
+from arrayport.core.tree import PyTreeDef, tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.elementwise import select, stop_gradient
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import argmax

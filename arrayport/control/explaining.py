@@ -14,7 +14,8 @@ from arrayport.core.config import config, x64
 from arrayport.core.errors import user_line
 from arrayport.core.lazy import Lazy
 from arrayport.core.likenesses import wraps
-from arrayport.core.tree import keystr, tree_flatten_with_path
+from arrayport.core.nodes import keystr
+from arrayport.core.tree import tree_flatten_with_path
 
 logs = Lazy("logging")
 LOGGER = "arrayport.jit"

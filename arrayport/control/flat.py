@@ -7,8 +7,9 @@ from typing import Any
 
 from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.dtypes import promote
+from arrayport.core.nodes import keystr
 from arrayport.core.program import Program, eval_program
-from arrayport.core.tree import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from arrayport.core.tree import tree_flatten, tree_flatten_with_path, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import convert
 from arrayport.transforms.staging import restage, stage

@@ -11,8 +11,9 @@ from arrayport.control.flat import Traced, flatten
 from arrayport.control.policies import parted
 from arrayport.core.array import aval_of
 from arrayport.core.dtypes import is_inexact
+from arrayport.core.nodes import keystr
 from arrayport.core.program import Atom, Literal, Program
-from arrayport.core.tree import keystr, tree_flatten_with_path
+from arrayport.core.tree import tree_flatten_with_path
 from arrayport.transforms.derived import linearize_program
 from arrayport.transforms.engines import route
 

@@ -11,9 +11,10 @@ from arrayport.control.flat import Traced as Staged
 from arrayport.control.flat import flatten
 from arrayport.core.array import Aval, aval_of
 from arrayport.core.backend import Backend, enter, leave
+from arrayport.core.nodes import keystr
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Program, inner_programs
-from arrayport.core.tree import keystr, tree_flatten_with_path, tree_unflatten
+from arrayport.core.tree import tree_flatten_with_path, tree_unflatten
 from arrayport.ops.convolution import conv_general_dilated_p
 from arrayport.ops.products import dot_general_p
 from arrayport.transforms.inspection import ShapeDtypeStruct

@@ -317,14 +317,22 @@ def virtual_devices(count: int) -> AbstractContextManager[None]:
     return config.override("num_cpu_devices", count)
 
 
-def setting(name: str, does: str) -> Callable[..., AbstractContextManager[None]]:
-    """Make the context manager of an option."""
+def setting(
+    name: str, does: str, *, example: Any = True
+) -> Callable[..., AbstractContextManager[None]]:
+    """Make the context manager of an option, of which `example` is a value."""
 
     def setting(new_val: Any = True) -> AbstractContextManager[None]:
         return config.override(name, new_val)
 
     setting.__name__ = setting.__qualname__ = name
-    setting.__doc__ = f"""{does} within a ``with`` block. Source: ``jax.{name}``."""
+    setting.__doc__ = f"""{does} within a ``with`` block. Source: ``jax.{name}``.
+
+    >>> import arrayport as ap
+    >>> with ap.{name}({example!r}):
+    ...     ap.config.{name} == {example!r}
+    True
+    """
     return setting
 
 
@@ -339,14 +347,18 @@ explain_cache_misses = setting(
     "explain_cache_misses", "Log, as warnings, why a jitted function is traced again"
 )
 default_prng_impl = setting(
-    "default_prng_impl", 'Choose the random generator: "threefry2x32" is the one there is,'
+    "default_prng_impl",
+    'Choose the random generator: "threefry2x32" is the one there is,',
+    example="threefry2x32",
 )
 enable_checks = setting(
     "enable_checks", "Hold every Program that is traced to the rules of Programs"
 )
 enable_custom_prng = setting("enable_custom_prng", "Let random.PRNGKey give typed keys")
 legacy_prng_key = setting(
-    "legacy_prng_key", 'Allow, warn of, or refuse ("error") raw random keys in random\'s functions'
+    "legacy_prng_key",
+    'Allow, warn of, or refuse ("error") raw random keys in random\'s functions',
+    example="error",
 )
 no_execution = setting("no_execution", "Refuse to run any operation: only tracing is left,")
 no_tracing = setting("no_tracing", "Refuse to trace for jit: only what was traced before runs,")
@@ -357,22 +369,34 @@ check_tracer_leaks = setting(
     "check_tracer_leaks", "Raise where a traced value outlives its function"
 )
 numpy_dtype_promotion = setting(
-    "numpy_dtype_promotion", 'Refuse ("strict") or make ("standard") implicit promotions of dtypes'
+    "numpy_dtype_promotion",
+    'Refuse ("strict") or make ("standard") implicit promotions of dtypes',
+    example="strict",
 )
 numpy_rank_promotion = setting(
-    "numpy_rank_promotion", 'Allow, warn of, or refuse ("raise") broadcasting to more axes'
+    "numpy_rank_promotion",
+    'Allow, warn of, or refuse ("raise") broadcasting to more axes',
+    example="raise",
 )
 default_matmul_precision = setting(
-    "default_matmul_precision", "Let products on JAX's accelerators round their operands so"
+    "default_matmul_precision",
+    "Let products on JAX's accelerators round their operands so",
+    example="float32",
 )
 transfer_guard_host_to_device = setting(
-    "transfer_guard_host_to_device", 'Allow, log or "disallow" transfers from host to device'
+    "transfer_guard_host_to_device",
+    'Allow, log or "disallow" transfers from host to device',
+    example="disallow",
 )
 transfer_guard_device_to_device = setting(
-    "transfer_guard_device_to_device", 'Allow, log or "disallow" transfers between devices'
+    "transfer_guard_device_to_device",
+    'Allow, log or "disallow" transfers between devices',
+    example="disallow",
 )
 transfer_guard_device_to_host = setting(
-    "transfer_guard_device_to_host", 'Allow, log or "disallow" transfers from device to host'
+    "transfer_guard_device_to_host",
+    'Allow, log or "disallow" transfers from device to host',
+    example="disallow",
 )
 
 
@@ -382,6 +406,11 @@ def transfer_guard(new_val: str) -> Iterator[None]:
 
     Explicit ones (``device_put``, ``device_get``) are let through unless it says
     "disallow_explicit". Source: ``jax.transfer_guard``.
+
+    >>> import arrayport as ap
+    >>> with ap.transfer_guard("disallow"):
+    ...     ap.config.transfer_guard_device_to_host
+    'disallow'
     """
     with contextlib.ExitStack() as stack:
         for option in _OPTIONS:
@@ -394,5 +423,12 @@ def checking_leaks() -> AbstractContextManager[None]:
     """Raise where a traced value outlives its function, within a ``with`` block.
 
     Source: ``jax.checking_leaks``.
+
+    >>> import arrayport as ap
+    >>> seen = []
+    >>> with ap.checking_leaks():
+    ...     ap.jit(lambda x: seen.append(x))(1.0)
+    Traceback (most recent call last):
+    arrayport.core.errors.UnexpectedTracerError: ...
     """
     return config.override("check_tracer_leaks", True)

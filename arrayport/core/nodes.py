@@ -303,6 +303,14 @@ def register_pytree_node(
     `flatten_func(x)` gives the children and hashable auxiliary data, `unflatten_func(aux,
     children)` the object again; the latter must take any objects as children. Raises ValueError
     for a class that is registered already. Source: ``jax.tree_util.register_pytree_node``.
+
+    >>> import arrayport as ap
+    >>> class Bag:
+    ...     def __init__(self, *items):
+    ...         self.items = items
+    >>> ap.tree_util.register_pytree_node(Bag, lambda x: (x.items, None), lambda _, xs: Bag(*xs))
+    >>> ap.tree.map(lambda x: 2 * x, Bag(1, 2)).items
+    (2, 4)
     """
     unflatten = _of_tuple(unflatten_func)
     _register(NodeType(nodetype, flatten_func, unflatten, flatten_with_keys_func))
@@ -312,6 +320,19 @@ def register_pytree_node_class(cls: type[T]) -> type[T]:
     """Register a class by its methods ``tree_flatten`` and (class method) ``tree_unflatten``.
 
     Source: ``jax.tree_util.register_pytree_node_class``.
+
+    >>> import arrayport as ap
+    >>> @ap.tree_util.register_pytree_node_class
+    ... class Point:
+    ...     def __init__(self, x, y):
+    ...         self.x, self.y = x, y
+    ...     def tree_flatten(self):
+    ...         return (self.x, self.y), None
+    ...     @classmethod
+    ...     def tree_unflatten(cls, _aux, children):
+    ...         return cls(*children)
+    >>> ap.tree.leaves(Point(1, 2))
+    [1, 2]
     """
     methods: Any = cls
     register_pytree_node(cls, operator.methodcaller("tree_flatten"), methods.tree_unflatten)
@@ -328,6 +349,18 @@ def register_pytree_with_keys(
 
     `flatten_with_keys(x)` gives (key, child) pairs and the auxiliary data. Source:
     ``jax.tree_util.register_pytree_with_keys``.
+
+    >>> import arrayport as ap
+    >>> class Box:
+    ...     def __init__(self, held):
+    ...         self.held = held
+    >>> ap.tree_util.register_pytree_with_keys(
+    ...     Box,
+    ...     lambda box: ([(ap.tree_util.GetAttrKey("held"), box.held)], None),
+    ...     lambda _, children: Box(*children),
+    ... )
+    >>> ap.tree.leaves_with_path(Box(5))
+    [((GetAttrKey(name='held'),), 5)]
     """
 
     def flatten(x: Any) -> tuple[list[Any], Any]:
@@ -356,6 +389,13 @@ def register_static(cls: type[T]) -> type[T]:
     """Make objects of a class, which must be hashable, nodes without leaves.
 
     Source: ``jax.tree_util.register_static``.
+
+    >>> import arrayport as ap
+    >>> @ap.tree_util.register_static
+    ... class Name(str):
+    ...     pass
+    >>> ap.tree.leaves([Name("a"), 1])
+    [1]
     """
     _register(NodeType(cls, lambda x: ((), x), lambda aux, _children: aux))
     return cls
@@ -365,6 +405,15 @@ def static(**field: Any) -> Any:
     """Declare a dataclass field that `register_dataclass` takes as auxiliary data.
 
     The arguments are those of ``dataclasses.field``. Source: ``jax.tree.static``.
+
+    >>> import arrayport as ap, dataclasses
+    >>> @ap.tree_util.register_dataclass
+    ... @dataclasses.dataclass
+    ... class Layer:
+    ...     weight: float
+    ...     name: str = ap.tree.static(default="first")
+    >>> ap.tree.leaves(Layer(0.5))
+    [0.5]
     """
     metadata = {**field.pop("metadata", {}), "static": True}
     return dataclasses.field(metadata=metadata, **field)
@@ -383,13 +432,13 @@ def register_dataclass(
     Raises ValueError if the lists overlap or are not the fields of ``__init__``, TypeError if one
     of them is missing. Source: ``jax.tree_util.register_dataclass``.
 
-    >>> from arrayport.core import tree
-    >>> @tree.register_dataclass
+    >>> import arrayport as ap
+    >>> @ap.tree_util.register_dataclass
     ... @dataclasses.dataclass
     ... class Layer:
     ...     weight: float
-    ...     name: str = tree.static(default="dense")
-    >>> tree.tree_map(lambda w: 2 * w, Layer(1.5))
+    ...     name: str = ap.tree.static(default="dense")
+    >>> ap.tree.map(lambda w: 2 * w, Layer(1.5))
     Layer(weight=3.0, name='dense')
     """
     cls: Any = nodetype

@@ -12,68 +12,12 @@ from arrayport.core.nodes import (
     LIST,
     NONE,
     TUPLE,
-    DictKey,
-    FlattenedIndexKey,
-    GetAttrKey,
-    KeyEntry,
     KeyPath,
     NodeType,
-    SequenceKey,
-    adopt,
     keystr,
     node_types,
-    on_register,
-    on_unknown,
-    register_dataclass,
     register_pytree_node,
-    register_pytree_node_class,
-    register_pytree_with_keys,
-    register_pytree_with_keys_class,
-    register_static,
-    static,
 )
-
-__all__ = [
-    "DictKey",
-    "FlattenedIndexKey",
-    "GetAttrKey",
-    "KeyEntry",
-    "KeyPath",
-    "NodeType",
-    "Partial",
-    "PyTreeDef",
-    "SequenceKey",
-    "adopt",
-    "all_leaves",
-    "broadcast_prefix",
-    "keystr",
-    "on_register",
-    "on_unknown",
-    "register_dataclass",
-    "register_pytree_node",
-    "register_pytree_node_class",
-    "register_pytree_with_keys",
-    "register_pytree_with_keys_class",
-    "register_static",
-    "static",
-    "structure_difference",
-    "tree_all",
-    "tree_broadcast",
-    "tree_flatten",
-    "tree_flatten_with_path",
-    "tree_leaves",
-    "tree_leaves_with_path",
-    "tree_map",
-    "tree_map_with_path",
-    "tree_reduce",
-    "tree_reduce_associative",
-    "tree_structure",
-    "tree_transpose",
-    "tree_unflatten",
-    "treedef_children",
-    "treedef_is_leaf",
-    "treedef_tuple",
-]
 
 IsLeaf = Callable[..., bool] | None
 _UNSET: Any = object()
@@ -323,6 +267,9 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """Return the tree with a given structure and leaves; raises ValueError if their number differs.
 
     Source: ``jax.tree_util.tree_unflatten``.
+
+    >>> tree_unflatten(tree_structure((0, [0])), "ab")
+    ('a', ['b'])
     """
     if not isinstance(treedef, PyTreeDef):
         raise TypeError(
@@ -338,12 +285,20 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """Return the leaves of a tree. Source: ``jax.tree_util.tree_leaves``."""
+    """Return the leaves of a tree. Source: ``jax.tree_util.tree_leaves``.
+
+    >>> tree_leaves({"a": 1, "b": (2, None)})
+    [1, 2]
+    """
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
-    """Return the structure of a tree. Source: ``jax.tree_util.tree_structure``."""
+    """Return the structure of a tree. Source: ``jax.tree_util.tree_structure``.
+
+    >>> tree_structure({"a": 1, "b": (2, None)})
+    PyTreeDef({'a': *, 'b': (*, None)})
+    """
     return tree_flatten(tree, is_leaf)[1]
 
 
@@ -391,7 +346,11 @@ def tree_flatten_with_path(
 def tree_leaves_with_path(
     tree: Any, is_leaf: IsLeaf = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
-    """Return pairs (path, leaf) of a tree. Source: ``jax.tree_util.tree_leaves_with_path``."""
+    """Return pairs (path, leaf) of a tree. Source: ``jax.tree_util.tree_leaves_with_path``.
+
+    >>> tree_leaves_with_path({"a": [1]})
+    [((DictKey(key='a'), SequenceKey(idx=0)), 1)]
+    """
     return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
@@ -405,6 +364,9 @@ def tree_map_with_path(
     """Map as `tree_map` does, with the path of each leaf as the first argument of `f`.
 
     Source: ``jax.tree_util.tree_map_with_path``.
+
+    >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", [5, {"a": 6}])
+    ['[0]=5', {'a': "[1]['a']=6"}]
     """
     pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = _columns("tree_map_with_path", treedef, rest)
@@ -421,6 +383,9 @@ def tree_reduce(
     """Combine the leaves from the left, as ``functools.reduce`` does.
 
     Source: ``jax.tree_util.tree_reduce``.
+
+    >>> tree_reduce(lambda x, y: x + y, (1, [2, 3]), 10)
+    16
     """
     leaves = tree_leaves(tree, is_leaf)
     if initializer is _UNSET:
@@ -439,6 +404,9 @@ def tree_reduce_associative(
 
     Raises TypeError for a tree without leaves if there is no `identity`. Source:
     ``jax.tree_util.tree_reduce_associative``.
+
+    >>> tree_reduce_associative(lambda x, y: f"({x}{y})", list("abcd"))
+    '((ab)(cd))'
     """
 
     def combine(leaves: list[Any]) -> Any:
@@ -456,7 +424,11 @@ def tree_reduce_associative(
 
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
-    """Return whether all leaves are true. Source: ``jax.tree_util.tree_all``."""
+    """Return whether all leaves are true. Source: ``jax.tree_util.tree_all``.
+
+    >>> tree_all((True, [1, {}]))
+    True
+    """
     return all(tree_leaves(tree, is_leaf))
 
 
@@ -513,6 +485,9 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     """Return the tree of the structure of `full_tree` with the leaves of `prefix_tree` above it.
 
     Source: ``jax.tree_util.tree_broadcast``.
+
+    >>> tree_broadcast([1, 2], [(0, 0), {"a": 0}])
+    [(1, 1), {'a': 2}]
     """
     values = broadcast_prefix(prefix_tree, full_tree, "prefix_tree", is_leaf)
     return tree_unflatten(tree_structure(full_tree), values)
@@ -524,22 +499,38 @@ def is_none(x: Any) -> bool:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Return whether all of some objects are leaves. Source: ``jax.tree_util.all_leaves``."""
+    """Return whether all of some objects are leaves. Source: ``jax.tree_util.all_leaves``.
+
+    >>> all_leaves([1, "a"]), all_leaves([(1,)])
+    (True, False)
+    """
     return all(tree_structure(x, is_leaf).structure is _LEAF for x in iterable)
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
-    """Return the structures below a root. Source: ``jax.tree_util.treedef_children``."""
+    """Return the structures below a root. Source: ``jax.tree_util.treedef_children``.
+
+    >>> treedef_children(tree_structure((1, [2])))
+    [PyTreeDef(*), PyTreeDef([*])]
+    """
     return treedef.children()
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Return whether a structure is one node. Source: ``jax.tree_util.treedef_is_leaf``."""
+    """Return whether a structure is one node. Source: ``jax.tree_util.treedef_is_leaf``.
+
+    >>> treedef_is_leaf(tree_structure(1))
+    True
+    """
     return treedef.num_nodes == 1
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
-    """Return the structure of a tuple of trees. Source: ``jax.tree_util.treedef_tuple``."""
+    """Return the structure of a tuple of trees. Source: ``jax.tree_util.treedef_tuple``.
+
+    >>> treedef_tuple([tree_structure(1), tree_structure([2])])
+    PyTreeDef((*, [*]))
+    """
     return _treedef((TUPLE, None, tuple(treedef.structure for treedef in treedefs)))
 
 

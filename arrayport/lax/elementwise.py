@@ -9,6 +9,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy import elementwise as numpy
 from arrayport.ops import bits, elementwise, special, structure
+from arrayport.ops.examples import LAX
 from arrayport.ops.promotion import KEEPS, common_shape, home_of, lift, lift_all, scalar
 
 __all__ = [
@@ -186,7 +187,7 @@ def _binary(
 
 def _described(function: Any, name: str, text: str) -> Any:
     function.__name__ = function.__qualname__ = name
-    given, gives = EXAMPLES[name]
+    given, gives = LAX[name]
     function.__doc__ = f"""{text} Source: ``jax.lax.{name}``.
 
     >>> from arrayport import lax
@@ -194,72 +195,6 @@ def _described(function: Any, name: str, text: str) -> Any:
     Array({gives}, ...)
     """
     return function
-
-
-EXAMPLES = {  # of each function that is made here: operands, and what it gives of them
-    "abs": ("-2.0", "2."),
-    "acos": ("1.0", "0."),
-    "acosh": ("1.0", "0."),
-    "add": ("1, 2", "3"),
-    "asin": ("1.0", "1.5707..."),
-    "asinh": ("0.0", "0."),
-    "atan": ("1.0", "0.7853..."),
-    "atan2": ("0.0, 1.0", "0."),
-    "atanh": ("0.5", "0.5493..."),
-    "bessel_i0e": ("0.0", "1."),
-    "bessel_i1e": ("1.0", "0.2079..."),
-    "bitwise_and": ("6, 3", "2"),
-    "bitwise_not": ("5", "-6"),
-    "bitwise_or": ("6, 3", "7"),
-    "bitwise_xor": ("6, 3", "5"),
-    "cbrt": ("8.0", "2."),
-    "ceil": ("1.5", "2."),
-    "clz": ("1", "31"),
-    "cos": ("0.0", "1."),
-    "cosh": ("0.0", "1."),
-    "digamma": ("1.0", "-0.5772..."),
-    "eq": ("1, 1", "True"),
-    "erf": ("0.5", "0.5204..."),
-    "erf_inv": ("0.5", "0.4769..."),
-    "erfc": ("0.5", "0.4795..."),
-    "exp": ("1.0", "2.7182..."),
-    "exp2": ("3.0", "8."),
-    "expm1": ("1.0", "1.7182..."),
-    "floor": ("-1.5", "-2."),
-    "ge": ("1, 2", "False"),
-    "gt": ("2, 1", "True"),
-    "imag": ("1 + 2j", "2."),
-    "is_finite": ("1.0", "True"),
-    "le": ("1, 2", "True"),
-    "lgamma": ("5.0", "3.1780..."),
-    "log": ("2.0", "0.6931..."),
-    "log1p": ("1.0", "0.6931..."),
-    "log2": ("8.0", "3."),
-    "logistic": ("0.0", "0.5"),
-    "lt": ("2, 1", "False"),
-    "max": ("1.0, 2.0", "2."),
-    "min": ("1.0, 2.0", "1."),
-    "mul": ("2, 3", "6"),
-    "mulhi": ("2**20, 2**20", "256"),
-    "ne": ("1, 1", "False"),
-    "neg": ("1.5", "-1.5"),
-    "one_minus_square": ("3.0", "-8."),
-    "population_count": ("7", "3"),
-    "real": ("1 + 2j", "1."),
-    "rem": ("-7, 2", "-1"),
-    "rsqrt": ("4.0", "0.5"),
-    "shift_left": ("1, 3", "8"),
-    "shift_right_arithmetic": ("-8, 1", "-4"),
-    "shift_right_logical": ("8, 1", "4"),
-    "sign": ("-3.0", "-1."),
-    "sin": ("0.5", "0.4794..."),
-    "sinh": ("1.0", "1.1752..."),
-    "sqrt": ("9.0", "3."),
-    "square": ("3", "9"),
-    "sub": ("2, 3", "-1"),
-    "tan": ("0.5", "0.5463..."),
-    "tanh": ("0.5", "0.4621..."),
-}
 
 
 # ---- elementwise
@@ -407,7 +342,12 @@ def integer_pow(x: Any, y: int) -> Array:
 
 
 def reciprocal(x: Any, /) -> Array:
-    """Divide 1 by x. Source: ``jax.lax.reciprocal``."""
+    """Divide 1 by x. Source: ``jax.lax.reciprocal``.
+
+    >>> from arrayport import lax
+    >>> lax.reciprocal(4.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return integer_pow(takes(lift(x), FLOATING, "reciprocal"), -1)
 
 
@@ -467,7 +407,12 @@ def igammac(a: Any, x: Any) -> Array:
 
 
 def igamma_grad_a(a: Any, x: Any) -> Array:
-    """Give the derivative of `igamma` with respect to a. Source: ``jax.lax.igamma_grad_a``."""
+    """Give the derivative of `igamma` with respect to a. Source: ``jax.lax.igamma_grad_a``.
+
+    >>> from arrayport import lax
+    >>> lax.igamma_grad_a(1.0, 2.0).round(4)
+    Array(-0.2208, dtype=float32, weak_type=True)
+    """
     return special.igamma_grad_a(*_floats((a, x), "igamma_grad_a"))
 
 
@@ -475,6 +420,10 @@ def random_gamma_grad(a: Any, x: Any) -> Array:
     """Give the derivative of x with respect to a, where `igamma` of both stays the same.
 
     Source: ``jax.lax.random_gamma_grad``.
+
+    >>> from arrayport import lax
+    >>> lax.random_gamma_grad(1.0, 2.0).round(4)
+    Array(1.6317, dtype=float32, weak_type=True)
     """
     return special.random_gamma_grad(*_floats((a, x), "random_gamma_grad"))
 

@@ -125,6 +125,13 @@ def ragged_dot_general(
     The ragged axis of lhs is one of its own (rhs then has an axis of groups), a summed one (the
     answer then has groups in front), or a batch axis. Sizes are (g,), or have an axis for each
     batch axis and each axis before the ragged one. Source: ``jax.lax.ragged_dot_general``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport import lax
+    >>> numbers = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])
+    >>> lhs, rhs = anp.ones((3, 2)), anp.array([[[1.0], [1.0]], [[5.0], [5.0]]])
+    >>> lax.ragged_dot_general(lhs, rhs, anp.array([1, 2]), numbers).ravel()
+    Array([ 2., 10., 10.], dtype=float32)
     """
     no_sharding(out_sharding, "ragged_dot_general")
     if group_offset is not None:

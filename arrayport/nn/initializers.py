@@ -189,18 +189,23 @@ def _fans(
     return first * window, last * window
 
 
-def _scaled(scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
-    """Make a function that makes an initializer with a fixed scaling."""
+def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
+    """Make the function of a name that makes an initializer with a fixed scaling."""
 
     def make(
         in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
     ) -> Initializer:
-        """Make a `variance_scaling` initializer of this name's scale, mode and distribution.
-
-        Source: JAX's function of this name.
-        """
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"""Make the initializer `variance_scaling({scale}, "{mode}", "{distribution}")`.
+
+    Source: ``jax.nn.initializers.{name}``.
+
+    >>> from arrayport import nn, random
+    >>> nn.initializers.{name}()(random.key(0), (3, 2)).shape
+    (3, 2)
+    """
     return make
 
 
@@ -256,12 +261,12 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     return init
 
 
-glorot_uniform = xavier_uniform = _scaled(1.0, "fan_avg", "uniform")
-glorot_normal = xavier_normal = _scaled(1.0, "fan_avg", "truncated_normal")
-lecun_uniform = _scaled(1.0, "fan_in", "uniform")
-lecun_normal = _scaled(1.0, "fan_in", "truncated_normal")
-he_uniform = kaiming_uniform = _scaled(2.0, "fan_in", "uniform")
-he_normal = kaiming_normal = _scaled(2.0, "fan_in", "truncated_normal")
+glorot_uniform = xavier_uniform = _scaled("glorot_uniform", 1.0, "fan_avg", "uniform")
+glorot_normal = xavier_normal = _scaled("glorot_normal", 1.0, "fan_avg", "truncated_normal")
+lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform")
+lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal")
+he_uniform = kaiming_uniform = _scaled("he_uniform", 2.0, "fan_in", "uniform")
+he_normal = kaiming_normal = _scaled("he_normal", 2.0, "fan_in", "truncated_normal")
 
 if not TYPE_CHECKING:
 

@@ -64,13 +64,7 @@ from arrayport.ops.elementwise import (
 from arrayport.ops.elementwise import div as divide
 from arrayport.ops.elementwise import neg as negative
 from arrayport.ops.elementwise import shift_left as left_shift
-from arrayport.ops.promotion import (
-    inexact,
-    lift,
-    promote,
-    promote_inexact,
-    settle,
-)
+from arrayport.ops.promotion import inexact, lift, promote, promote_inexact, settle
 from arrayport.ops.structure import constant, convert, full_like, zeros
 
 __all__ = [
@@ -456,7 +450,12 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 
 
 def logaddexp2(x1: Any, x2: Any, /) -> Array:
-    """Give log2(2**x1 + 2**x2) without overflow. Source: ``numpy.logaddexp2``."""
+    """Give log2(2**x1 + 2**x2) without overflow. Source: ``numpy.logaddexp2``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.logaddexp2(1.0, 1.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
     x, y = arrayed(x1, "x1"), arrayed(x2, "x2")
     out = _logaddexp("logaddexp2", x, y, _two_to, ln(2))
     return convert(out, out.dtype, x.weak and y.weak)

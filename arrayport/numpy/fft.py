@@ -204,7 +204,13 @@ def fftn(a: Any, s: Axes = None, axes: Axes = None, norm: str | None = None) -> 
 
 
 def ifftn(a: Any, s: Axes = None, axes: Axes = None, norm: str | None = None) -> Array:
-    """Invert `fftn`. Source: the array API's ``ifftn``, ``jax.numpy.fft.ifftn``."""
+    """Invert `fftn`. Source: the array API's ``ifftn``, ``jax.numpy.fft.ifftn``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.ifftn(anp.fft.fftn(anp.array([[1.0, 2.0], [3.0, 4.0]]))).real
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
     return _transform("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
@@ -212,34 +218,67 @@ def rfftn(a: Any, s: Axes = None, axes: Axes = None, norm: str | None = None) ->
     """Transform several axes of real numbers; of the last one half the frequencies are given.
 
     Source: the array API's ``rfftn``, ``jax.numpy.fft.rfftn``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.rfftn(anp.ones((2, 2, 4))).shape
+    (2, 2, 3)
     """
     return _transform("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
 def irfftn(a: Any, s: Axes = None, axes: Axes = None, norm: str | None = None) -> Array:
-    """Invert `rfftn`. Source: the array API's ``irfftn``, ``jax.numpy.fft.irfftn``."""
+    """Invert `rfftn`. Source: the array API's ``irfftn``, ``jax.numpy.fft.irfftn``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.irfftn(anp.fft.rfftn(anp.arange(5.0)), (5,)).round(4)
+    Array([0., 1., 2., 3., 4.], dtype=float32)
+    """
     return _transform("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
 def fft2(a: Any, s: Axes = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
-    """Transform two axes, as `fftn` does. Source: ``jax.numpy.fft.fft2``."""
+    """Transform two axes, as `fftn` does. Source: ``jax.numpy.fft.fft2``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.fft2(anp.ones((2, 2))).real
+    Array([[4., 0.],
+           [0., 0.]], dtype=float32)
+    """
     return _two("fft2", FftType.FFT, a, s, axes, norm)
 
 
 def ifft2(a: Any, s: Axes = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
-    """Invert `fft2`. Source: ``jax.numpy.fft.ifft2``."""
+    """Invert `fft2`. Source: ``jax.numpy.fft.ifft2``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.ifft2(anp.array([[4.0, 0.0], [0.0, 0.0]])).real
+    Array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
     return _two("ifft2", FftType.IFFT, a, s, axes, norm)
 
 
 def rfft2(a: Any, s: Axes = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
-    """Transform two axes of real numbers, as `rfftn` does. Source: ``jax.numpy.fft.rfft2``."""
+    """Transform two axes of real numbers, as `rfftn` does. Source: ``jax.numpy.fft.rfft2``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.rfft2(anp.ones((2, 4))).real
+    Array([[8., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
     return _two("rfft2", FftType.RFFT, a, s, axes, norm)
 
 
 def irfft2(
     a: Any, s: Axes = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
 ) -> Array:
-    """Invert `rfft2`. Source: ``jax.numpy.fft.irfft2``."""
+    """Invert `rfft2`. Source: ``jax.numpy.fft.irfft2``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.irfft2(anp.fft.rfft2(anp.array([[1.0, 2.0], [3.0, 4.0]])))
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
     return _two("irfft2", FftType.IRFFT, a, s, axes, norm)
 
 
@@ -302,7 +341,12 @@ def fftshift(x: Any, axes: Any = None) -> Array:
 
 @unit("x")
 def ifftshift(x: Any, axes: Any = None) -> Array:
-    """Undo `fftshift`. Source: the array API's ``ifftshift``, ``jax.numpy.fft.ifftshift``."""
+    """Undo `fftshift`. Source: the array API's ``ifftshift``, ``jax.numpy.fft.ifftshift``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.fft.ifftshift(anp.fft.fftshift(anp.arange(5)))
+    Array([0, 1, 2, 3, 4], dtype=int32)
+    """
     return _shifted(x, axes, -1)
 
 

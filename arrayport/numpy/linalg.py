@@ -15,6 +15,7 @@ from arrayport.core.array import Array
 from arrayport.core.names import absent
 from arrayport.numpy import matrices, products
 from arrayport.numpy.arguments import arrayed, axis_of
+from arrayport.numpy.chains import multi_dot
 from arrayport.numpy.norms import matrix_norm, norm, vector_norm
 from arrayport.numpy.products import matmul, tensordot, vecdot
 from arrayport.numpy.questions import isnan
@@ -174,7 +175,12 @@ def eigvals(a: Any) -> Array:
 
 
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
-    """Give Hermitian matrices' ascending eigenvalues. Source: the array API's ``eigvalsh``."""
+    """Give Hermitian matrices' ascending eigenvalues. Source: the array API's ``eigvalsh``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.linalg.eigvalsh(anp.array([[2.0, 1.0], [1.0, 2.0]])).round(4)
+    Array([1., 3.], dtype=float32)
+    """
     return eigh(a, UPLO, symmetrize_input).eigenvalues
 
 
@@ -226,7 +232,12 @@ def svd(
 
 
 def svdvals(x: Any, /) -> Array:
-    """Give the singular values of matrices, descending. Source: the array API's ``svdvals``."""
+    """Give the singular values of matrices, descending. Source: the array API's ``svdvals``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.linalg.svdvals(anp.array([[0.0, 2.0], [3.0, 0.0]])).round(4)
+    Array([3., 2.], dtype=float32)
+    """
     return spectra.svd(_matrices("svdvals", x), compute_uv=False)
 
 
@@ -361,6 +372,11 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """Solve `tensordot(a, x, x.ndim) == b`; `axes` of a go last first.
 
     Source: ``jax.numpy.linalg.tensorsolve``.
+
+    >>> import arrayport.numpy as anp
+    >>> a = 2 * anp.eye(4).reshape(2, 2, 4)
+    >>> anp.linalg.tensorsolve(a, anp.ones((2, 2)))
+    Array([0.5, 0.5, 0.5, 0.5], dtype=float32)
     """
     x, y = promote_inexact((a, b), "tensorsolve")
     if axes is not None:
@@ -376,6 +392,11 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     """Invert what `tensordot` with the last axes of a does; `ind` axes are the rows.
 
     Source: ``jax.numpy.linalg.tensorinv``.
+
+    >>> import arrayport.numpy as anp
+    >>> a = anp.eye(4).reshape(4, 2, 2)
+    >>> anp.linalg.tensorinv(2 * a, ind=1).shape
+    (2, 2, 4)
     """
     x = inexact(arrayed(a, "a"))
     rows, columns = x.shape[:ind], x.shape[ind:]
@@ -412,46 +433,6 @@ def matrix_power(a: Any, n: int) -> Array:
         if n:
             x = matmul(x, x)
     return ops.identity_like(x, x.shape[-1]) if made is None else made
-
-
-def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
-    """Multiply several matrices in the cheapest order; the first and last may be vectors.
-
-    Raises ValueError for fewer than two. Source: ``jax.numpy.linalg.multi_dot``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.linalg.multi_dot([anp.ones((2, 3)), anp.ones((3, 1)), anp.ones((1, 4))]).shape
-    (2, 4)
-    """
-    xs = [arrayed(x, "arrays") for x in arrays]
-    if len(xs) < 2:
-        raise ValueError("multi_dot needs two arrays or more")
-    ranks = [len(x.shape) for x in xs]
-    if set(ranks[1:-1]) - {2} or ranks[0] not in {1, 2} or ranks[-1] not in {1, 2}:
-        raise ValueError(f"multi_dot needs matrices (vectors at the ends), not of ranks {ranks}")
-    first, last = (x.shape[k] if len(x.shape) == 2 else 1 for x, k in ((xs[0], 0), (xs[-1], 1)))
-    sizes = [first, *[x.shape[0] for x in xs[1:]], last]
-    return _chain(xs, sizes, precision)
-
-
-def _chain(xs: Sequence[Array], sizes: Sequence[int], precision: Any) -> Array:
-    """Multiply where the fewest products are needed; `sizes` are rows, inner extents, columns."""
-    cost: dict[tuple[int, int], tuple[int, int]] = {(i, i): (0, i) for i in range(len(xs))}
-    for length in range(1, len(xs)):
-        for i in range(len(xs) - length):
-            j = i + length
-            cost[i, j] = builtins.min(
-                (cost[i, k][0] + cost[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                for k in range(i, j)
-            )
-
-    def product(i: int, j: int) -> Array:
-        k = cost[i, j][1]
-        return (
-            xs[i] if i == j else products.dot(product(i, k), product(k + 1, j), precision=precision)
-        )
-
-    return product(0, len(xs) - 1)
 
 
 # ---- numbers

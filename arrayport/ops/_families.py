@@ -14,6 +14,7 @@ from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import ERRORS, NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
+from arrayport.ops.examples import NUMPY
 from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
 from arrayport.ops.structure import broadcast_in_dim, move_axis
 
@@ -212,4 +213,12 @@ def titled(op: Any, name: str, text: str) -> Any:
     """Give a made function the name and the docstring that users see."""
     op.__name__ = op.__qualname__ = name
     op.__doc__ = f"Compute `{name}` of {text}. Source: JAX's function of this name."
+    if name in NUMPY:
+        operands, answer = NUMPY[name]
+        op.__doc__ = f"""Compute `{name}` of {text}. Source: ``jax.numpy.{name}``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.{name}({operands})
+    Array({answer}, ...)
+    """
     return op

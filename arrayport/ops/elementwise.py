@@ -248,6 +248,10 @@ def power(x: Any, y: Any) -> Array:
     An array of integers as the exponent makes the answer strong.
 
     Source: ``jax.numpy.power``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.power(anp.array([1, 2, 3]), 2), anp.pow(4.0, 0.5)
+    (Array([1, 4, 9], dtype=int32), Array(2., dtype=float32, weak_type=True))
     """
     if type(y) is int and isinstance(x, Array):
         return integer_pow(counted(x), y)
@@ -382,7 +386,12 @@ def floor_divide(x: Any, y: Any) -> Array:
 
 
 def remainder(x: Any, y: Any) -> Array:
-    """What floor_divide leaves, with the sign of y; integers by 0 give 0. Source: the array API."""
+    """What floor_divide leaves, with the sign of y; integers by 0 give 0. Source: the array API.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.remainder(-7, 3), anp.mod(7.5, -2)
+    (Array(2, dtype=int32, weak_type=True), Array(-0.5, dtype=float32, weak_type=True))
+    """
     return _remainder(x, y)
 
 
@@ -522,17 +531,32 @@ def logical_not(x: Any) -> Array:
 
 
 def logical_and(x: Any, y: Any) -> Array:
-    """Whether neither x nor y is zero."""
+    """Whether neither x nor y is zero. Source: ``jax.numpy.logical_and``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.logical_and(anp.array([0, 2]), True)
+    Array([False,  True], dtype=bool)
+    """
     return bitwise_and(_truth(x), _truth(y))
 
 
 def logical_or(x: Any, y: Any) -> Array:
-    """Whether x or y is not zero."""
+    """Whether x or y is not zero. Source: ``jax.numpy.logical_or``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.logical_or(anp.array([0, 2]), False)
+    Array([False,  True], dtype=bool)
+    """
     return bitwise_or(_truth(x), _truth(y))
 
 
 def logical_xor(x: Any, y: Any) -> Array:
-    """Whether one of x and y is zero and the other is not."""
+    """Whether one of x and y is zero and the other is not. Source: ``jax.numpy.logical_xor``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.logical_xor(anp.array([0, 2]), True)
+    Array([ True, False], dtype=bool)
+    """
     return bitwise_xor(_truth(x), _truth(y))
 
 
@@ -540,6 +564,10 @@ def right_shift(x: Any, y: Any) -> Array:
     """Shift right, keeping the sign of signed integers; past the width that leaves 0 or -1.
 
     Source: ``jax.numpy.right_shift``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.right_shift(anp.array([9, -9]), 1)
+    Array([ 4, -5], dtype=int32)
     """
     x, y = map(counted, promote(x, y))
     signed = dtypes.kind(x.dtype) == "i"

@@ -400,7 +400,9 @@ scatter_min_p = _scatter("min", _extremum_jvp)
 scatter_max_p = _scatter("max", _extremum_jvp)
 
 
-def _scatter_function(prim: Primitive, does: str) -> Callable[..., Array]:
+def _scatter_function(prim: Primitive, does: str, example: str) -> Callable[..., Array]:
+    """Make the function over a scatter; `example` is what 3 and 5 at place 1 make of 1, 4, 9."""
+
     def scatter(
         operand: Any,
         scatter_indices: Any,
@@ -427,22 +429,32 @@ def _scatter_function(prim: Primitive, does: str) -> Callable[..., Array]:
         )
         return convert(out, out.dtype, weak=True) if x.weak else out
 
+    name = prim.name.removesuffix("_set")
     scatter.__doc__ = f"""{does} at each index vector, which the last axis of the indices holds.
 
     Repeated indices count each, but for `scatter`, where the last stays. `mode`: "drop" (as None)
     and "promise_in_bounds" leave out the windows that are not inside, "clip" moves them. Raises
     TypeError for dimension numbers that do not fit and for updates of another dtype. Source:
-    `jax.lax.{prim.name.removesuffix("_set")}`.
+    `jax.lax.{name}`.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport import lax
+    >>> base, index, updates = anp.array([1, 4, 9]), anp.array([[1], [1]]), anp.array([3, 5])
+    >>> numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> lax.{name}(base, index, updates, numbers)
+    Array({example}, dtype=int32)
     """
     scatter.__name__ = scatter.__qualname__ = prim.name
     return scatter
 
 
-scatter_set = _scatter_function(scatter_set_p, "Replace a window")
-scatter_add = _scatter_function(scatter_add_p, "Add to a window")
-scatter_mul = _scatter_function(scatter_mul_p, "Multiply a window")
-scatter_min = _scatter_function(scatter_min_p, "Lower a window to the smaller elements")
-scatter_max = _scatter_function(scatter_max_p, "Raise a window to the larger elements")
+scatter_set = _scatter_function(scatter_set_p, "Replace a window", "[1, 5, 9]")
+scatter_add = _scatter_function(scatter_add_p, "Add to a window", "[ 1, 12,  9]")
+scatter_mul = _scatter_function(scatter_mul_p, "Multiply a window", "[ 1, 60,  9]")
+scatter_min = _scatter_function(
+    scatter_min_p, "Lower a window to the smaller elements", "[1, 3, 9]"
+)
+scatter_max = _scatter_function(scatter_max_p, "Raise a window to the larger elements", "[1, 5, 9]")
 
 
 def scatter_sub(
@@ -452,5 +464,14 @@ def scatter_sub(
     dimension_numbers: ScatterDimensionNumbers,
     **options: Any,
 ) -> Array:
-    """Subtract from a window at each index vector; see `scatter_add`. Source: `jax.lax`."""
+    """Subtract from a window at each index vector; see `scatter_add`.
+
+    Source: `jax.lax.scatter_sub`.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport import lax
+    >>> numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> lax.scatter_sub(anp.array([1, 4, 9]), anp.array([[1]]), anp.array([3]), numbers)
+    Array([1, 1, 9], dtype=int32)
+    """
     return scatter_add(operand, scatter_indices, neg(updates), dimension_numbers, **options)

@@ -332,7 +332,13 @@ def default_backend() -> str:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """List the devices of this process, which are all of them. Source: ``jax.local_devices``."""
+    """List the devices of this process, which are all of them. Source: ``jax.local_devices``.
+
+    >>> import arrayport as ap
+    >>> with ap.use_backend("numpy"):
+    ...     ap.local_devices()
+    [Device(backend='numpy', platform='cpu', id=0)]
+    """
     del process_index, host_id
     return devices(backend)
 

@@ -114,7 +114,12 @@ def logsumexp(
 
 
 def log1mexp(x: Any) -> Array:
-    """Give log(1 - exp(-x)) for positive x. Source: ``jax.nn.log1mexp``."""
+    """Give log(1 - exp(-x)) for positive x. Source: ``jax.nn.log1mexp``.
+
+    >>> from arrayport import nn
+    >>> nn.log1mexp(1.0).round(4)
+    Array(-0.4587, dtype=float32, weak_type=True)
+    """
     x = inexact(lift(x, None, "x"))
     small = less(x, 0.6931471805599453)
     one = constant(1, x)

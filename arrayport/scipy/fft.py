@@ -69,6 +69,11 @@ def dctn(
     """Transform several axes to cosines, all by default, cropped or padded to extents `s`.
 
     Source: ``jax.scipy.fft.dctn``.
+
+    >>> import arrayport.numpy as anp
+    >>> dctn(anp.ones((2, 2))).round(4)
+    Array([[16.,  0.],
+           [ 0.,  0.]], dtype=float32)
     """
     return _over("dctn", _forward, x, type, s, axes, norm)
 
@@ -80,7 +85,13 @@ def idctn(
     axes: Sequence[int] | None = None,
     norm: str | None = None,
 ) -> Array:
-    """Invert `dctn`. Source: ``jax.scipy.fft.idctn``."""
+    """Invert `dctn`. Source: ``jax.scipy.fft.idctn``.
+
+    >>> import arrayport.numpy as anp
+    >>> idctn(dctn(anp.array([[1.0, 2.0], [3.0, 4.0]]))).round(4)
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
     return _over("idctn", _inverse, x, type, s, axes, norm)
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Tracer, aval_of
 from arrayport.core.backend import Backend
+from arrayport.core.nodes import keystr
 from arrayport.core.primitive import Collective, Primitive
 from arrayport.core.quiet import quiet
 from arrayport.core.trace import Trace, backend_of, finish, naming
 from arrayport.core.tree import (
     broadcast_prefix,
     is_none,
-    keystr,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,

@@ -31,9 +31,9 @@ def test_registrations_are_told_to_jax():
         pass
 
     def register(cls):
-        tree.register_pytree_with_keys(
+        nodes.register_pytree_with_keys(
             cls,
-            lambda p: (((tree.GetAttrKey("a"), p.a), (tree.GetAttrKey("b"), p.b)), None),
+            lambda p: (((nodes.GetAttrKey("a"), p.a), (nodes.GetAttrKey("b"), p.b)), None),
             lambda _, ab: cls(*ab),
         )
 
@@ -45,7 +45,7 @@ def test_registrations_are_told_to_jax():
 
     register(Before)
     assert jtu.all_leaves([Before(1, 2)])
-    tree.on_register(tell)
+    nodes.on_register(tell)
     register(After)
     for cls in (Before, After):
         assert jtu.tree_leaves([cls(1, (2, 3))]) == [1, 2, 3]
@@ -63,17 +63,17 @@ def test_jax_s_node_types_are_adopted_when_first_met():
     jtu.register_pytree_node(Foreign, lambda p: ((p.a, p.b), "aux"), lambda _, ab: Foreign(*ab))
     assert tree.all_leaves([Foreign(1, 2)])
     told = []
-    tree.on_register(lambda node: told.append(node.cls))
+    nodes.on_register(lambda node: told.append(node.cls))
 
     def find(cls):
         if jtu.default_registry.is_node(cls):
-            tree.adopt(
+            nodes.adopt(
                 cls,
                 lambda x: jtu.tree_flatten(x, is_leaf=lambda y: y is not x),
                 lambda treedef, children: treedef.unflatten(children),
             )
 
-    tree.on_unknown(find)
+    nodes.on_unknown(find)
     assert tree.tree_leaves((Foreign(1, [2, None]), jtu.Partial(max, 3))) == [1, 2, 3]
     doubled = tree.tree_map(lambda x: 2 * x, Foreign(1, [2]))
     assert (type(doubled), doubled.a, doubled.b) == (Foreign, 2, [4])

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arrayport.core import tree
+from arrayport.core import nodes, tree
 from arrayport.core.registry import default_registry
 
 try:
@@ -70,7 +70,7 @@ class Keyed(Plain):
 class Layer:
     weight: Any
     bias: Any
-    name: str = tree.static(default="dense")
+    name: str = nodes.static(default="dense")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +93,7 @@ def jtu():
 @pytest.fixture(scope="module", autouse=True)
 def registered():
     """Register the classes above here and, unless the JAX backend has done so, in JAX."""
-    libraries: tuple[Any, ...] = (tree, jax_tree_util)
+    libraries: tuple[Any, ...] = (nodes, jax_tree_util)
     for library in filter(None, libraries):
         plain = (Plain, lambda p: ((p.a, p.b), None), lambda _, ab: Plain(*ab))
         keyed = (
@@ -180,8 +180,8 @@ def assert_same_as_jax(jtu, x):
     assert again == treedef
     assert [leaf for _, leaf in pairs] == leaves
     for (path, _), (their_path, _) in zip(pairs, jtu.tree_leaves_with_path(x), strict=True):
-        assert tree.keystr(path) == jtu.keystr(their_path)
-        simple = tree.keystr(path, simple=True, separator="/")
+        assert nodes.keystr(path) == jtu.keystr(their_path)
+        simple = nodes.keystr(path, simple=True, separator="/")
         assert simple == jtu.keystr(their_path, simple=True, separator="/")
         assert [*map(repr, path)] == [*map(repr, their_path)]
 
@@ -240,7 +240,7 @@ def test_maps_are_jax_s(jtu, x):
             pair, x, x, is_leaf=is_leaf
         )
         ours = tree.tree_map_with_path(
-            lambda path, *xs: (tree.keystr(path), xs), x, x, is_leaf=is_leaf
+            lambda path, *xs: (nodes.keystr(path), xs), x, x, is_leaf=is_leaf
         )
         theirs = jtu.tree_map_with_path(
             lambda path, *xs: (jtu.keystr(path), xs), x, x, is_leaf=is_leaf
@@ -249,7 +249,7 @@ def test_maps_are_jax_s(jtu, x):
     with_path = {"is_leaf": lambda path, _x: len(path) == 2, "is_leaf_takes_path": True}
     ours = tree.tree_leaves_with_path(x, **with_path)
     theirs = jtu.tree_leaves_with_path(x, **with_path)
-    assert [(tree.keystr(p), leaf) for p, leaf in ours] == [
+    assert [(nodes.keystr(p), leaf) for p, leaf in ours] == [
         (jtu.keystr(p), leaf) for p, leaf in theirs
     ]
 
@@ -409,16 +409,16 @@ def test_structures_of_tuples_and_their_parts(jtu):
 def test_keys_are_values_with_jax_s_names(jtu):
     for name, value in (("DictKey", "a"), ("SequenceKey", 1), ("GetAttrKey", "x"),
                         ("FlattenedIndexKey", 2)):  # fmt: skip
-        ours, theirs = getattr(tree, name)(value), getattr(jtu, name)(value)
+        ours, theirs = getattr(nodes, name)(value), getattr(jtu, name)(value)
         assert (repr(ours), str(ours)) == (repr(theirs), str(theirs))
-        assert ours == getattr(tree, name)(value)
-        assert tree.keystr((theirs,), simple=True) == tree.keystr((ours,), simple=True)
-    assert tree.SequenceKey(1) != tree.FlattenedIndexKey(1)
-    assert tree.keystr(("a", 1), separator=".") == jtu.keystr(("a", 1), separator=".") == "a.1"
+        assert ours == getattr(nodes, name)(value)
+        assert nodes.keystr((theirs,), simple=True) == nodes.keystr((ours,), simple=True)
+    assert nodes.SequenceKey(1) != nodes.FlattenedIndexKey(1)
+    assert nodes.keystr(("a", 1), separator=".") == jtu.keystr(("a", 1), separator=".") == "a.1"
 
 
 def test_a_class_can_register_itself_by_its_methods():
-    @tree.register_pytree_node_class
+    @nodes.register_pytree_node_class
     class Pair(Plain):
         def tree_flatten(self):
             return iter((self.a, self.b)), "aux"
@@ -429,25 +429,25 @@ def test_a_class_can_register_itself_by_its_methods():
             assert type(children) is tuple
             return cls(*children)
 
-    @tree.register_pytree_with_keys_class
+    @nodes.register_pytree_with_keys_class
     class KeyedPair(Pair):
         def tree_flatten_with_keys(self):
-            return iter(((tree.GetAttrKey("a"), self.a), (tree.GetAttrKey("b"), self.b))), "aux"
+            return iter(((nodes.GetAttrKey("a"), self.a), (nodes.GetAttrKey("b"), self.b))), "aux"
 
     doubled = tree.tree_map(lambda x: 2 * x, [Pair(1, [2])])
     assert (type(doubled[0]), doubled[0].a, doubled[0].b) == (Pair, 2, [4])
     for x, paths in ((Pair(1, 2), "[<flat index 0>]"), (KeyedPair(1, 2), ".a")):
         path, leaf = tree.tree_leaves_with_path(x)[0]
-        assert (tree.keystr(path), leaf) == (paths, 1)
+        assert (nodes.keystr(path), leaf) == (paths, 1)
         assert tree.tree_map(max, x, x).b == 2
 
 
 def test_a_class_is_registered_once():
     for cls in (Plain, dict, tuple, type(None), collections.OrderedDict):
         with pytest.raises(ValueError, match=f"{cls.__name__} is registered as a pytree node alre"):
-            tree.register_pytree_node(cls, lambda _: ((), None), lambda _, __: None)
+            nodes.register_pytree_node(cls, lambda _: ((), None), lambda _, __: None)
     with pytest.raises(TypeError, match="a pytree node type is a class, not 3"):
-        tree.register_pytree_node(3, lambda _: ((), None), lambda _, __: None)
+        nodes.register_pytree_node(3, lambda _: ((), None), lambda _, __: None)
 
 
 def test_a_class_that_was_a_leaf_becomes_a_node_by_registration():
@@ -455,14 +455,14 @@ def test_a_class_that_was_a_leaf_becomes_a_node_by_registration():
         pass
 
     assert tree.tree_structure(Late()) == tree.tree_structure(1)
-    tree.register_pytree_node(Late, lambda _: ((1, 2), None), lambda _, __: Late())
+    nodes.register_pytree_node(Late, lambda _: ((1, 2), None), lambda _, __: Late())
     assert tree.tree_leaves([Late()]) == [1, 2]
 
 
 def test_dataclasses_are_rebuilt_with_their_static_fields():
     x = [Layer(1, {"b": 2}, "conv")]
     assert tree.tree_map(lambda v: -v, x) == [Layer(-1, {"b": -2}, "conv")]
-    assert [tree.keystr(p) for p, _ in tree.tree_leaves_with_path(x)] == [
+    assert [nodes.keystr(p) for p, _ in tree.tree_leaves_with_path(x)] == [
         "[0].weight",
         "[0].bias['b']",
     ]
@@ -489,12 +489,12 @@ def test_bad_fields_are_refused_as_in_jax(jtu, arguments, error, message):
     with pytest.raises(error):
         jtu.register_dataclass(Fields, *arguments)
     with pytest.raises(error, match=message):
-        tree.register_dataclass(Fields, *arguments)
+        nodes.register_dataclass(Fields, *arguments)
     assert tree.all_leaves([Fields(1)])
 
 
 def test_fields_can_be_dropped_and_plain_classes_named():
-    @functools.partial(tree.register_dataclass, drop_fields=["cache"])
+    @functools.partial(nodes.register_dataclass, drop_fields=["cache"])
     @dataclasses.dataclass
     class Cached:
         x: int
@@ -507,8 +507,8 @@ def test_fields_can_be_dropped_and_plain_classes_named():
             self.value, self.unit = value, unit
 
     with pytest.raises(TypeError, match="needs both"):
-        tree.register_dataclass(Bare)
-    tree.register_dataclass(Bare, ["value"], ["unit"])
+        nodes.register_dataclass(Bare)
+    nodes.register_dataclass(Bare, ["value"], ["unit"])
     doubled = tree.tree_map(lambda v: 2 * v, Bare(value=2, unit="m"))
     assert (doubled.value, doubled.unit) == (4, "m")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 from operator import attrgetter
 
@@ -12,6 +13,7 @@ import pytest
 import arrayport as ap
 from arrayport.ops import elementwise as ops
 from arrayport.ops import special
+from arrayport.ops.examples import NUMPY
 from arrayport.ops.promotion import lift
 
 REAL = np.array([-2.5, -0.75, 0.3, 1.2, 3.5])
@@ -489,3 +491,12 @@ def test_dtypes_without_meaning_are_refused_when_traced(f, x, hint):
     arity = 2 if f in {ops.atan2, ops.sub} else 1
     with pytest.raises(TypeError, match=hint):
         ap.jit(f)(*itertools.repeat(lift(np.array(x)), arity))
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_example_of_a_made_function(name):
+    (test,) = doctest.DocTestFinder().find(getattr(ap.numpy, name), name, module=False, globs={})
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    with ap.config.override("enable_x64", False):
+        found = doctest.DocTestRunner(verbose=False, optionflags=flags).run(test)
+    assert found == (0, 2)

@@ -74,6 +74,12 @@ def cho_factor(
     """Give `cholesky`'s factor and whether it is the lower one, for `cho_solve`.
 
     Source: ``jax.scipy.linalg.cho_factor``.
+
+    >>> import arrayport.numpy as anp
+    >>> factor, lower = cho_factor(anp.array([[4.0, 2.0], [2.0, 2.0]]), lower=True)
+    >>> anp.tril(factor), lower
+    (Array([[2., 0.],
+           [1., 1.]], dtype=float32), True)
     """
     del overwrite_a, check_finite
     return cholesky(a, lower), lower
@@ -216,6 +222,11 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     """Give L and U packed in one matrix, and the pivots, for `lu_solve`.
 
     Source: ``jax.scipy.linalg.lu_factor``.
+
+    >>> import arrayport.numpy as anp
+    >>> lu_factor(anp.array([[1.0, 2.0], [4.0, 0.0]]))
+    (Array([[4.  , 0.  ],
+           [0.25, 2.  ]], dtype=float32), Array([1, 1], dtype=int32))
     """
     del overwrite_a, check_finite
     return ops.lu(matrices("lu_factor", a))[:2]
@@ -393,6 +404,10 @@ def svd(
     """Factor matrices as U S V^H: gives (U, S, V^H), or S alone if not `compute_uv`.
 
     Source: ``jax.scipy.linalg.svd``.
+
+    >>> import arrayport.numpy as anp
+    >>> svd(anp.array([[0.0, 2.0], [3.0, 0.0]]), compute_uv=False).round(4)
+    Array([3., 2.], dtype=float32)
     """
     del overwrite_a, check_finite, lapack_driver
     return spectra.svd(matrices("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)

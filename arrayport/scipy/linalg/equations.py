@@ -38,13 +38,24 @@ __all__ = [
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """Give the determinants of square matrices. Source: ``jax.scipy.linalg.det``."""
+    """Give the determinants of square matrices. Source: ``jax.scipy.linalg.det``.
+
+    >>> import arrayport.numpy as anp
+    >>> det(anp.array([[1.0, 2.0], [3.0, 4.0]])).round(4)
+    Array(-2., dtype=float32)
+    """
     del overwrite_a, check_finite
     return linalg.det(a)
 
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """Invert square matrices. Source: ``jax.scipy.linalg.inv``."""
+    """Invert square matrices. Source: ``jax.scipy.linalg.inv``.
+
+    >>> import arrayport.numpy as anp
+    >>> inv(anp.array([[0.0, 2.0], [4.0, 0.0]]))
+    Array([[0.  , 0.25],
+           [0.5 , 0.  ]], dtype=float32)
+    """
     del overwrite_a, check_finite
     return linalg.inv(a)
 

@@ -25,6 +25,9 @@ def expi(x: Any) -> Array:
     """Give the principal value of the integral of exp(t) / t up to x.
 
     Source: ``jax.scipy.special.expi``.
+
+    >>> expi(1.0).round(4)
+    Array(1.8951, dtype=float32, weak_type=True)
     """
     return ops.expi(*floats("expi", x))
 

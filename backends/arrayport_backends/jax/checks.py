@@ -10,8 +10,9 @@ from jax.experimental import checkify as theirs
 from jax.tree_util import tree_map
 
 from arrayport.control import checks as ours
+from arrayport.core.nodes import register_pytree_node_class
 from arrayport.core.primitive import Primitive
-from arrayport.core.tree import register_pytree_node_class, tree_unflatten
+from arrayport.core.tree import tree_unflatten
 from arrayport_backends.jax.faults import line_of
 from arrayport_backends.jax.leaves import Seen, bare, is_array, unwrap, wrap
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from jax import tree_util as theirs
 
-from arrayport.core import tree as ours
+from arrayport.core import nodes as ours
 from arrayport.core.array import Array
 
 # JAX's `keystr` and comparisons know its own classes of keys only.

@@ -9,7 +9,7 @@ import numpy as np
 from arrayport_backends.jax import backend
 from jax.tree_util import register_pytree_node
 
-from arrayport.core import tree
+from arrayport.core import nodes, tree
 
 
 class Pair:
@@ -28,7 +28,7 @@ def join(_: None, children: Any) -> Pair:
 def test_jax_learns_what_is_registered_here() -> None:
     class Own(Pair): ...
 
-    tree.register_pytree_node(Own, parts, lambda _, c: Own(*c))
+    nodes.register_pytree_node(Own, parts, lambda _, c: Own(*c))
     assert jax.tree.leaves(Own(1, [2])) == [1, 2]
     out = backend.native.jit(lambda p: Own(p.right, p.left))(Own(1.0, np.ones(2)))
     assert type(out) is Own
@@ -58,10 +58,10 @@ def test_jax_spells_paths_into_classes_registered_here() -> None:
 
     class Named(Pair): ...
 
-    tree.register_pytree_node(Positional, parts, lambda _, c: Positional(*c))
-    tree.register_pytree_with_keys(
+    nodes.register_pytree_node(Positional, parts, lambda _, c: Positional(*c))
+    nodes.register_pytree_with_keys(
         Named,
-        lambda x: (((tree.GetAttrKey("left"), x.left), (tree.DictKey("b"), x.right)), None),
+        lambda x: (((nodes.GetAttrKey("left"), x.left), (nodes.DictKey("b"), x.right)), None),
         lambda _, c: Named(*c),
     )
     paths = [
