@@ -73,7 +73,7 @@ class WithViews(KernelLanguage):
     """A language in which some equations are left to the library, which gives views."""
 
     def __init__(self, language: KernelLanguage, left: set[int]) -> None:
-        super().__init__(language.rows)
+        super().__init__(language.rows, language.held)
         self.fused, self.costs = language.fused, language.costs
         self.left = left
 

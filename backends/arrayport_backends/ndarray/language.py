@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from math import prod
 from typing import Any
 
@@ -27,8 +28,9 @@ UPDATES = frozenset(
 class KernelLanguage:
     """The scalar functions of a table's rows, and the forms of what has none."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, held: AbstractSet[DType] = DTYPES) -> None:
         self.rows = rows
+        self.held = held  # what arrays have as elements
         self.fused: dict[Any, bool] = {}
         self.costs: dict[Any, int] = {}
 
@@ -55,7 +57,7 @@ class KernelLanguage:
 
     def form(self, eqn: Eqn, at: Indices) -> Form | None:
         """Say how an element of each answer is made; None if only a library call makes it."""
-        if any(a.dtype not in DTYPES for a in (*eqn.ins, *eqn.outs)):
+        if any(a.dtype not in self.held for a in (*eqn.ins, *eqn.outs)):
             return None
         rule = FORMS.get(eqn.prim)
         if rule is None:

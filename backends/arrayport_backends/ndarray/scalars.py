@@ -14,11 +14,11 @@ from arrayport.core import dtypes
 DType = np.dtype[Any]
 Number = complex  # a Python bool, int, float or complex
 
-# What kernels hold: the narrower floats and integers of ml_dtypes stay with array libraries. Typed
-# keys are held as unsigned integers of all their bits.
-DTYPES = frozenset(
+# What kernels hold: the narrower floats and integers of ml_dtypes stay with array libraries.
+NUMBERS = frozenset(
     d for d in dtypes.SUPPORTED.values() if d.itemsize > 1 or d in {dtypes.int8, dtypes.uint8}
-) | {dtypes.bool_, dtypes.key}
+) | {dtypes.bool_}
+DTYPES = NUMBERS | {dtypes.key}  # a typed key is held as an unsigned integer of all its bits
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})  # held as float32, rounded by `cast`
 
 # Unlike those of `dtypes`, these know 64-bit types while x64 is off.

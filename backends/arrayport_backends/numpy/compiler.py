@@ -32,7 +32,7 @@ from arrayport_backends.numpy.codegen.segments import Maker, Translation, Unit
 from arrayport_backends.numpy.codegen.updates import UPDATES
 from arrayport_backends.numpy.llvm import ir
 from arrayport_backends.numpy.pool import LARGE
-from arrayport_backends.numpy.terms import in_other_terms
+from arrayport_backends.numpy.terms import in_other_terms, in_sums
 from arrayport_backends.numpy.workers import SHARE, share
 
 # A Program is compiled when its runs so far have cost this part of what compiling it will: who jits
@@ -108,6 +108,8 @@ class NumpyExecutor(Executor):
         def prepared() -> Program:
             whole = in_other_terms(inline(program, held), self.language.fusable)
             found = super(NumpyExecutor, self).prepare(whole)
+            if llvm.installed():
+                found = in_sums(found, self.language.fusable)
             return inline(found, self.run_again)
 
         return program.derive(("prepared", self.backend), prepared)

@@ -1,35 +1,49 @@
 """Terms: what a library computes slowly of some dtypes, in terms of others, as equations.
 
-Products and convolutions of 16-bit floats are widened and rounded by what then becomes code with
-what is around it; the numbers are the same. A complex convolution is a real one whose features are
-real and imaginary parts, if that one becomes code.
+A small product with a vector is a sum: calling BLAS takes longer, and makes of a loop around it one
+in Python. Products and convolutions of 16-bit floats are widened and rounded by what then becomes
+code with what is around it; the numbers are the same. A complex convolution is a real one whose
+features are real and imaginary parts, if that one becomes code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var
 from arrayport.ops.convolution import Convolution, conv_general_dilated_p
-from arrayport.ops.elementwise import complex_p, imag_p, neg_p, real_p
-from arrayport.ops.products import dot_general_p
+from arrayport.ops.elementwise import complex_p, imag_p, mul_p, neg_p, real_p
+from arrayport.ops.products import dot_general_p, free_axes
 from arrayport.ops.shapes import concatenate_p
 from arrayport.ops.slices import slice_p
-from arrayport.ops.structure import convert_p
+from arrayport.ops.structure import broadcast_in_dim_p, convert_p, reduce_sum_p, transpose_p
+from arrayport_backends.ndarray.elements import FLOATS
 from arrayport_backends.ndarray.scalars import HALVES
 from arrayport_backends.numpy.codegen.convolutions import direct
 
 WIDENED = frozenset({dot_general_p, conv_general_dilated_p})
+BEGUN = 1 << 14  # products of numbers that are done while a library begins
 
 
 def in_other_terms(program: Program, fusable: Callable[[Eqn], bool]) -> Program:
     """The Program with such equations in other terms, unless a nest computes them."""
-    found = [
-        _terms(eqn) if eqn.prim in WIDENED and not fusable(eqn) else [eqn] for eqn in program.eqns
-    ]
+    return _rewritten(program, lambda eqn: eqn.prim in WIDENED and not fusable(eqn), _terms)
+
+
+def in_sums(program: Program, fusable: Callable[[Eqn], bool]) -> Program:
+    """The Program with sums for small products with vectors, unless a nest computes them."""
+    return _rewritten(program, lambda eqn: _of_vectors(eqn) and not fusable(eqn), _summed)
+
+
+def _rewritten(
+    program: Program, these: Callable[[Eqn], bool], terms: Callable[[Eqn], list[Eqn]]
+) -> Program:
+    """The Program with some of its equations in other terms."""
+    found = [terms(eqn) if these(eqn) else [eqn] for eqn in program.eqns]
     if len(program.eqns) == sum(map(len, found)):
         return program
     return Program(program.ins, [eqn for eqns in found for eqn in eqns], program.outs)
@@ -62,6 +76,34 @@ def _terms(eqn: Eqn) -> list[Eqn]:
     if eqn.prim is conv_general_dilated_p and all(d.kind == "c" for d in kinds):
         return _of_parts(eqn)
     return [eqn]
+
+
+def _of_vectors(eqn: Eqn) -> bool:
+    """Whether an equation is a small product with a vector, or with a stack of them."""
+    kinds = {a.dtype for a in (*eqn.ins, *eqn.outs)}
+    if eqn.prim is not dot_general_p or len(kinds) > 1 or not kinds <= FLOATS:
+        return False
+    (x, y), (cx, _), (bx, _) = eqn.ins, eqn.params["contract"], eqn.params["batch"]
+    few = min(len(a.shape) for a in (x, y)) == len(cx) + len(bx)
+    return few and max(prod(x.shape), prod(y.shape)) <= BEGUN
+
+
+def _summed(eqn: Eqn) -> list[Eqn]:
+    """The sum of the products of numbers, which is code with what is around it."""
+    (contract, batch), w = (eqn.params["contract"], eqn.params["batch"]), Writer(eqn)
+    ready = []
+    for a, c, b in zip(eqn.ins, contract, batch, strict=True):
+        perm = (*b, *free_axes(len(a.shape), c, b), *c)
+        moves = perm != tuple(range(len(perm)))
+        ready.append(w.write(transpose_p, a, perm=perm) if moves else a)
+    shape = max((a.shape for a in ready), key=len)
+    first, last = len(batch[0]), len(contract[0])
+    dims = (*range(first), *range(len(shape) - last, len(shape)))
+    same = [
+        a if a.shape == shape else w.write(broadcast_in_dim_p, a, shape=shape, dims=dims)
+        for a in ready
+    ]
+    return w.end(reduce_sum_p, w.write(mul_p, *same), axes=dims[first:])
 
 
 def _widened(eqn: Eqn) -> list[Eqn]:

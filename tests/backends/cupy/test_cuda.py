@@ -17,16 +17,19 @@ from arrayport_backends.cupy.nests import NestPrinter
 from arrayport_backends.cupy.simulated import backend
 from arrayport_backends.ndarray.elements import code_of
 from arrayport_backends.ndarray.kernels import Kernel
-from arrayport_backends.ndarray.scalars import DTYPES, HALVES, Scalar
+from arrayport_backends.ndarray.scalars import HALVES, NUMBERS, Scalar
 from arrayport_backends.ndarray.table import ROWS
 from arrayport_backends.numpy import backend as on_numpy
 
+import arrayport as ap
+from arrayport import random
 from arrayport.core import dtypes
 from arrayport.core.program import Eqn, Program, Var
 from arrayport.ops import elementwise as ops
 from arrayport.ops import special
+from arrayport.ops.bits import bitcast_p
 from arrayport.ops.products import dot_general_p
-from arrayport.ops.random import fma_p, threefry2x32_p
+from arrayport.ops.random import fma_p, random_unwrap_p, random_wrap_p, threefry2x32_p
 from arrayport.ops.structure import convert_p, full_p
 from arrayport.passes.fuse import Nest, fuse
 from tests import cuda_host
@@ -36,11 +39,12 @@ needs_nvrtc = pytest.mark.skipif(find_spec("cupy_backends") is None, reason="no 
 
 LENGTH = 441
 PARAMS: dict[Any, list[dict[str, Any]]] = {
-    convert_p: [{"dtype": d, "weak": False} for d in sorted(DTYPES, key=str)],
+    convert_p: [{"dtype": d, "weak": False} for d in sorted(NUMBERS, key=str)],
     ops.integer_pow_p: [{"n": 3}, {"n": -2}],
 }
 TAKES = {ops.conj_p: "fc", ops.complex_p: "f"}  # what comes to them
-ELSEWHERE = {full_p, dot_general_p, threefry2x32_p}  # whole programs have these
+# Whole programs have these, and what holds keys has those.
+ELSEWHERE = {full_p, dot_general_p, threefry2x32_p, bitcast_p, random_wrap_p, random_unwrap_p}
 
 
 def equations() -> Iterator[Eqn]:
@@ -51,7 +55,7 @@ def equations() -> Iterator[Eqn]:
         names = list(inspect.signature(row.scalar).parameters)[1:]
         choices = PARAMS.get(prim, [{}])
         count = len(names) - len(choices[0])
-        for dtype, params in product(sorted(DTYPES, key=str), choices):
+        for dtype, params in product(sorted(NUMBERS, key=str), choices):
             kinds = [dtypes.bool_ if n == "c" else dtype for n in names[:count]]
             ins = tuple(Var((LENGTH,), d, False) for d in kinds)
             negative = params.get("n", 0) < 0 and dtypes.kind(dtype) in "iu"  # which raises
@@ -207,3 +211,9 @@ def test_constants_are_exact():
     assert b.literal(-(2**63), dtypes.int64).code == "(-9223372036854775807ll - 1)"
     assert b.literal(2**64 - 1, dtypes.uint64).code == "18446744073709551615ull"
     assert b.literal(-1, dtypes.int8).code == "(-1)"
+
+
+def test_keys_stay_with_the_library():
+    program = ap.jit(random.split).trace(random.key(0)).program
+    assert "calls  random_wrap -> key<fry>[2]" in backend.text(program, "schedule")
+    assert "threefry2x32" in backend.text(program, "cuda")

@@ -141,3 +141,29 @@ def test_nests_that_read_different_parts_of_a_value_are_one_function():
     for gate in gates:
         expected = np.moveaxis(np.tensordot(gate, expected, ((1,), (2,))), 0, 2)
     np.testing.assert_allclose(np.asarray(ap.jit(run)(state, gates)), expected, 1e-3, 1e-3)
+
+
+VECTORS = [
+    ("i,i->", (70,), (70,)),
+    ("ij,j->i", (9, 40), (40,)),
+    ("j,ji->i", (40,), (40, 9)),
+    ("bij,bj->bi", (3, 5, 20), (3, 20)),
+    ("ib,ijb->bj", (20, 3), (20, 5, 3)),
+    ("ij,ij->", (5, 30), (5, 30)),
+    ("bi,bi->b", (6, 50), (6, 50)),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_products_with_vectors_are_sums(dtype):
+    found = ap.jit(lambda pairs: [anp.einsum(s, *p) for (s, *_), p in zip(VECTORS, pairs)])  # noqa: B905
+    pairs = [drawn(dtype, *shapes) for _, *shapes in VECTORS]
+    assert "calls" not in found.lower(pairs).as_text("schedule")
+    for (subscripts, *_), pair, made in zip(VECTORS, pairs, found(pairs), strict=True):
+        expected = np.einsum(subscripts, *[x.astype("float64") for x in pair])
+        np.testing.assert_allclose(made, expected, 1e-4 if dtype == "float32" else 1e-12)
+
+
+def test_large_products_with_vectors_stay_with_blas():
+    x, y = drawn("float32", (300, 300), (300,))
+    assert "dot_general" in schedule(anp.dot, x, y)
