@@ -16,6 +16,7 @@ from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.indices import Indices
 from arrayport.passes.inline import inline
 from arrayport_backends.cupy.cuda import Source
+from arrayport_backends.cupy.keys import Keys
 from arrayport_backends.cupy.nests import BLOCK, Launches, NestPrinter
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Compiled, Executor
@@ -165,9 +166,11 @@ class Launcher:
 
     def __call__(self, *raws: Any) -> list[Any]:
         """Give what is stored."""
-        given = [x if x.flags.c_contiguous else self.lib.xp.ascontiguousarray(x) for x in raws]
         made = [self.lib.empty(*kind) for kind in self.made]
-        buffers = given + made
+        buffers = [x.bits if isinstance(x, Keys) else x for x in (*raws, *made)]
+        for k in range(len(raws)):
+            if not buffers[k].flags.c_contiguous:
+                buffers[k] = self.lib.xp.ascontiguousarray(buffers[k])
         for function, grid, slots in self.calls:
             function(grid, (BLOCK,), tuple([buffers[k] for k in slots]))
         return made[: self.stores]

@@ -75,9 +75,11 @@ BITCASTS = {
 
 
 def register(dtype: DType) -> str:
-    """The type of a real value in a kernel: floats of 16 bits are held as 32."""
+    """The type of a real value in a kernel: floats of 16 bits are held as 32, keys as integers."""
     if dtype == dtypes.bool_:
         return "bool"
+    if dtype == dtypes.key:
+        return "u64"
     return "f32" if dtype in HALVES else f"{dtypes.kind(dtype)}{8 * dtype.itemsize}"
 
 
@@ -292,7 +294,7 @@ def _float(value: float, kind: str) -> str:
 
 def _integer(value: int, dtype: DType) -> str:
     """A constant; the least integer is not the negative of one."""
-    suffix = ("u" if dtype.kind == "u" else "") + ("ll" if dtype.itemsize == 8 else "")
+    suffix = ("u" if dtype.kind != "i" else "") + ("ll" if dtype.itemsize == 8 else "")
     if dtype.kind == "i" and value == np.iinfo(dtype).min:
         return f"({value + 1}{suffix} - 1)"
     return f"({value}{suffix})" if value < 0 else f"{value}{suffix}"

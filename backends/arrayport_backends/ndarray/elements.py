@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from arrayport.core import dtypes
 from arrayport.core.program import Atom, Eqn, Literal, Program
 from arrayport.passes.forms import (
@@ -333,7 +335,7 @@ class Elements(ABC):
         atom, b = place.atom, self.builder
         match form:
             case None if type(atom) is Literal and not atom.shape:
-                return b.constant(atom.value.raw[()], atom.dtype)
+                return b.constant(np.asarray(atom.value)[()], atom.dtype)
             case None:
                 return self.loaded(place)
             case Place():
