@@ -168,13 +168,14 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
     numbers = {a: i for i, a in enumerate(atoms)}
     found, code = groups(program, executor)
     free = overwritable(program, found, executor)
+    last = unread(program, found)
     parts: list[Any] = []
     for group in found:
         if not group.native:
             parts += [equations[id(u)] for u in group.units]
             continue
         t = translation(executor)
-        segment = t.segment(group.units, code, group.wanted, free)
+        segment = t.segment(group.units, code, group.wanted, free, last)
         Entry(t.module, segment)
         ins, outs = ([numbers[a] for a in atoms] for atoms in (segment.reads, segment.stores))
         machine_code = llvm.assemble(str(t.module))
@@ -184,6 +185,12 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
             (named(group.units, code), machine_code, ins, outs, segment.scratch, shares, over)
         )
     return parts
+
+
+def unread(program: Program, found: Sequence[Group]) -> set[Atom]:
+    """The answers that nothing in the Program reads."""
+    units = [u for group in found for u in group.units]
+    return set(program.outs).difference(*[u.reads if isinstance(u, Nest) else u.ins for u in units])
 
 
 def overwritable(program: Program, found: Sequence[Group], executor: NumpyExecutor) -> list[Atom]:
@@ -253,7 +260,7 @@ def text(program: Program, backend: ArrayBackend, dialect: str) -> str:
     for group in found:
         if group.native:
             t = translation(executor)
-            t.segment(group.units, code, group.wanted)
+            t.segment(group.units, code, group.wanted, last=unread(program, found))
             module = llvm.optimised(str(t.module))
             made.append(str(module) if dialect == "llvm" else llvm.machine().emit_assembly(module))
     return "\n".join(made)

@@ -15,11 +15,23 @@ from arrayport.core.array import Array
 LARGE = 1 << 18  # bytes from which an array's memory comes from the pool
 KEPT = 1 << 28  # bytes that the pool holds at most
 TRIES = 8  # buffers of the wanted size that are looked at
+LINE = 64  # bytes of a line of the cache, at whose beginning arrays start
 
-Buffer = np.ndarray[Any, Any]
+
+class Buffer(np.ndarray[Any, Any]):
+    """Memory, and where its first line begins."""
+
+    start: int
+
 
 _buffers: dict[int, deque[Buffer]] = {}  # by their sizes, those not looked at for longest first
 _counts = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _buffer(size: int) -> Buffer:
+    buffer = Buffer(size + LINE, np.uint8)
+    buffer.start = -buffer.ctypes.data % LINE
+    return buffer
 
 
 def _popped(buffers: deque[Buffer]) -> tuple[Buffer, int]:
@@ -29,7 +41,7 @@ def _popped(buffers: deque[Buffer]) -> tuple[Buffer, int]:
 
 
 # What is counted of memory that no array is over: it differs between versions of Python.
-FREE = _popped(deque([np.empty(1)]))[1]
+FREE = _popped(deque([_buffer(1)]))[1]
 
 
 # The same of an Array's memory that only the Array refers to, and of a buffer below such memory.
@@ -38,7 +50,7 @@ def _references(array: Array) -> tuple[int, int]:
     return sys.getrefcount(array.raw), sys.getrefcount(array.raw.base)
 
 
-_only = deque([np.empty(1)])
+_only = deque([_buffer(8)])
 ALONE = _references(Array(np.ndarray((1,), np.float64, _only[0]), False))
 
 
@@ -70,20 +82,20 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
             buffer, references = _popped(known)
         except IndexError:  # another thread took the last one
             break
-        made = np.ndarray(shape, dtype, buffer) if references == FREE else None
+        made = np.ndarray(shape, dtype, buffer, buffer.start) if references == FREE else None
         known.append(buffer)
         if made is not None:
             return made
-    buffer = np.empty(size, np.uint8)
+    buffer = _buffer(size)
     known.append(buffer)
     _forget()
-    return np.ndarray(shape, dtype, buffer)
+    return np.ndarray(shape, dtype, buffer, buffer.start)
 
 
 def _forget() -> None:
     """Let go of the oldest sizes' buffers while there is too much."""
     held = {size: len(known) for size, known in list(_buffers.items())}
-    excess = sum(size * count for size, count in held.items()) - KEPT
+    excess = sum((size + LINE) * count for size, count in held.items()) - KEPT
     for size, count in held.items():
         for _ in range(min(count, -(-excess // size)) if excess > 0 else 0):
             with suppress(KeyError, IndexError):  # another thread let go of it

@@ -9,6 +9,7 @@ from typing import Any
 from arrayport.core.program import Atom, Eqn
 from arrayport.passes.fuse import lanes_of
 from arrayport_backends.numpy.codegen.emitters import (
+    LINE,
     as_it_stands,
     internal,
     nbytes,
@@ -17,11 +18,13 @@ from arrayport_backends.numpy.codegen.emitters import (
     whole,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
+from arrayport_backends.numpy.codegen.streams import fetch, settle, stream
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
 
 CACHED = 1 << 18  # bytes that stay in the cache by themselves
 TURN = 1 << 15  # bytes that the rows of one turn take
+STREAM = 1 << 14  # the same where what is stored is streamed
 
 
 def grouped(makers: Sequence[NestEmitter | Eqn]) -> list[list[NestEmitter] | Eqn]:
@@ -61,12 +64,19 @@ def touched(group: Sequence[NestEmitter]) -> list[Atom]:
 
 
 class Rows:
-    """The turns of a group of nests; values that only they need have room for one turn's rows."""
+    """The turns of a group of nests; values that only they need have room for one turn's rows.
+
+    So do those that are streamed to where they belong when a turn is over.
+    """
 
     lane = 0
 
     def __init__(
-        self, module: Any, group: Sequence[NestEmitter], needed: AbstractSet[Atom]
+        self,
+        module: Any,
+        group: Sequence[NestEmitter],
+        needed: AbstractSet[Atom],
+        streamed: Sequence[Atom],
     ) -> None:
         self.module = module
         self.group = group
@@ -75,13 +85,15 @@ class Rows:
         made = dict.fromkeys(v for m in group for v in m.stores)
         self.reads = list(dict.fromkeys(a for m in group for a in m.reads if a not in made))
         self.stores = [v for v in made if v in needed]
-        self.between = [v for v in made if v not in needed]
-        row = sum(nbytes(a) for a in touched(group)) // self.extent
-        self.unit = min(max(TURN // max(row, 1), 1), self.extent)
-        sizes = [nbytes(v) // self.extent * self.unit for v in self.between]
+        self.streamed = streamed
+        self.held = [v for v in made if v not in needed or v in streamed]
+        self.row = sum(map(nbytes, touched(group))) // self.extent
+        unit = (STREAM if streamed else TURN) // max(self.row, 1)
+        self.unit = min(max(unit // LINE * LINE or unit, 1), self.extent)
+        sizes = [nbytes(v) // self.extent * self.unit for v in self.held]
         spans = [
-            (min(found), max(found))
-            for v in self.between
+            (min(found), len(group) if v in streamed else max(found))
+            for v in self.held
             if (found := [k for k, m in enumerate(group) if v in (*m.reads, *m.stores)])
         ]
         self.scratch, self.offsets = packed(sizes, spans)
@@ -90,6 +102,14 @@ class Rows:
     def each(self) -> int:
         """The bytes of scratch that a range needs."""
         return self.scratch
+
+    def ahead(self) -> list[Atom]:
+        """What the processor does not expect by itself: it begins anew at each page."""
+        if len(self.group) == 1 or self.row * self.unit > TURN:
+            return []
+        local = set[Atom]().union(*[m.local for m in self.group])
+        least = LINE * len(self.group) * self.extent
+        return [a for a in self.reads if a in local and nbytes(a) * self.unit >= least]
 
     def build_ranged(self) -> Any:
         """The function of pointers to what is read, stored, and scratch, and of a range of rows."""
@@ -110,8 +130,8 @@ class Rows:
         later = b.add(start, word(self.unit))
         more = b.icmp_signed("<", later, stop)
         end = b.select(more, later, stop)
-        offsets = dict(zip(self.between, self.offsets, strict=True))
-        sizes = {nbytes(v) // self.extent for v in self.between}
+        offsets = dict(zip(self.held, self.offsets, strict=True))
+        sizes = {nbytes(v) // self.extent for v in self.held}
         zeros = {n: shifted(b, given[-1], b.mul(start, word(-n))) for n in sizes}  # the first rows
 
         def place(a: Atom) -> Any:
@@ -119,17 +139,30 @@ class Rows:
                 return pointers[a]
             return shifted(b, zeros[nbytes(a) // self.extent], offsets[a])
 
-        for m, nest in zip(self.group, functions, strict=True):
+        ahead = self.ahead()
+        for k, (m, nest) in enumerate(zip(self.group, functions, strict=True)):
             # Blocks of their own, and nothing that lives from one to another: the time that a
             # block takes to compile is not linear.
             following = function.append_basic_block("nest")
             b.branch(following)
             b.position_at_end(following)
+            for a in ahead:  # a part of what the next turn reads, while this one computes
+                row = nbytes(a) // self.extent
+                share = row * self.unit // len(self.group)
+                at = b.add(b.mul(later, word(row)), word(k * share))
+                b.call(fetch(self.module), [shifted(b, pointers[a], at), word(share)])
             b.call(nest, [*map(place, (*m.reads, *m.stores)), start, end])
+        for v in self.streamed:
+            bytes_of_row = word(nbytes(v) // self.extent)
+            at, size = (b.mul(rows, bytes_of_row) for rows in (start, b.sub(end, start)))
+            to, source = (shifted(b, p, at) for p in (pointers[v], place(v)))
+            b.call(stream(self.module), [to, source, size])
         start.add_incoming(later, b.block)
         after = function.append_basic_block("after")
         b.cbranch(more, block, after)
         b.position_at_end(after)
+        if self.streamed:
+            settle(b)
         b.ret_void()
         return function
 

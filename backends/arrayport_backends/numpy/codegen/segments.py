@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arrayport.core.primitive import Primitive
-from arrayport.core.program import Atom, Eqn, Literal, Program, inner_programs
+from arrayport.core.program import Atom, Eqn, Literal, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.language import KernelLanguage
@@ -23,8 +23,9 @@ from arrayport_backends.numpy.codegen.emitters import (
     shifted,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
-from arrayport_backends.numpy.codegen.rows import Rows, grouped
+from arrayport_backends.numpy.codegen.rows import STREAM, Rows, grouped
 from arrayport_backends.numpy.codegen.sharing import piece, shared
+from arrayport_backends.numpy.codegen.streams import LIGHT, STREAMED
 from arrayport_backends.numpy.llvm import ir
 
 ON_STACK = 1024  # bytes up to which a value between nests is on the stack
@@ -115,10 +116,11 @@ class Translation:
         code: Code,
         wanted: AbstractSet[Atom],
         free: Sequence[Atom] = (),
+        last: AbstractSet[Atom] = frozenset(),
     ) -> list[Part]:
         """The functions of nests and loops; nests that go through the same rows go together.
 
-        `free`: what may be overwritten.
+        `free`: what may be overwritten; `last`: what nothing reads that follows.
         """
         makers = [
             NestEmitter(self.module, u, code, self.texts) if isinstance(u, Nest) else u
@@ -134,12 +136,17 @@ class Translation:
             own = {id(maker) for maker in group}
             others = [m for m in makers if id(m) not in own]
             needed = {a for m in others for a in (m.ins if isinstance(m, Eqn) else m.reads)}
-            parts.append(self.nests(group, wanted | needed))
+            parts.append(self.nests(group, wanted | needed, last))
         return parts
 
-    def nests(self, group: Sequence[NestEmitter], needed: AbstractSet[Atom]) -> Part:
+    def nests(
+        self, group: Sequence[NestEmitter], needed: AbstractSet[Atom], last: AbstractSet[Atom]
+    ) -> Part:
         """Nests that go through the same rows as one function; a single one is its own."""
-        maker = group[0] if len(group) == 1 else Rows(self.module, group, needed)
+        maker: NestEmitter | Rows = group[0]
+        streamed = [v for m in group for v in m.stores if v in last and streams(m, v)]
+        if len(group) > 1 or streamed:
+            maker = Rows(self.module, group, needed, streamed)
         if size := piece(maker):
             function, scratch = shared(maker, size)
         else:
@@ -187,9 +194,10 @@ class Translation:
         code: Code,
         wanted: AbstractSet[Atom],
         free: Sequence[Atom] = (),
+        last: AbstractSet[Atom] = frozenset(),
     ) -> Part:
-        """Units as the function that the outside calls; `free`: what it may overwrite."""
-        parts = self.parts(units, code, wanted, free)
+        """Units as the function that the outside calls; `free` and `last` as for `parts`."""
+        parts = self.parts(units, code, wanted, free, last)
         made = dict.fromkeys(a for p in parts for a in p.stores)
         read = dict.fromkeys(a for p in parts for a in p.reads if a not in made)
         ins = list(dict.fromkeys([*[a for a in code.ins if a in read], *read]))
@@ -225,6 +233,17 @@ class Translation:
 def alike(a: Atom, v: Atom) -> bool:
     """Whether a value can be where another was."""
     return a.shape == v.shape and a.dtype == v.dtype
+
+
+def streams(maker: NestEmitter, v: Var) -> bool:
+    """Whether a value goes past the cache: it is large, its rows are not, its memory is new."""
+    return (
+        maker.by_rows
+        and maker.length <= LIGHT
+        and nbytes(v) >= STREAMED
+        and nbytes(v) // maker.extent <= STREAM
+        and v not in maker.taken.values()
+    )
 
 
 def overwrite(
