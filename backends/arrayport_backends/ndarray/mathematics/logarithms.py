@@ -5,20 +5,21 @@ from __future__ import annotations
 from math import inf, nan
 
 from arrayport.core import dtypes
-from arrayport_backends.ndarray.mathematics.formats import FORMATS, polynomial, power_of_two
+from arrayport_backends.ndarray.mathematics.formats import FORMATS, horner, polynomial, power_of_two
 from arrayport_backends.ndarray.scalars import Builder, Scalar, bits_of
 
-# (log(1 + f) - f + f**2 / 2) / f**3 for 1 + f from sqrt(1/2) to sqrt(2): minimax (Remez), relative
-# to log(1 + f).
+# (log(1 + f) - f) / f**2 for 1 + f from sqrt(1/2) to sqrt(2): minimax (Remez), relative to
+# log(1 + f).
 SINGLE = (
-    0.333333313,
-    -0.250008285,
-    0.200012684,
-    -0.166231051,
-    0.142005473,
-    -0.131615266,
-    0.127713531,
-    -0.0764342919,
+    -0.4999998834654144,
+    0.33333325694145793,
+    -0.25001582957317037,
+    0.2000197383233182,
+    -0.16609082502657396,
+    0.14181826524720112,
+    -0.13242989946982767,
+    0.12904427416165987,
+    -0.07621766688194807,
 )
 # (2 atanh(s) - 2 s) / s**3 in s**2, for 1 + f as above, s = f / (2 + f): minimax.
 DOUBLE = (
@@ -43,13 +44,11 @@ def split(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _log(b: Builder, k: Scalar, f: Scalar) -> Scalar:
-    """The logarithm of 2**k (1 + f), with 1 + f from sqrt(1/2) to sqrt(2)."""
+    """The logarithm of 2**k (1 + f), with a float k and 1 + f from sqrt(1/2) to sqrt(2)."""
     high, low = FORMATS[f.dtype].ln2
-    k = b.convert(k, f.dtype)
     square = f * f
     if f.dtype == dtypes.float32:
-        tail = b.fma(square, -0.5, square * f * polynomial(b, f, SINGLE))
-        return b.fma(k, high, f + b.fma(k, low, tail))
+        return b.fma(k, high, f + b.fma(horner(b, f, SINGLE), square, k * low))
     s = f / (f + 2.0)
     z = s * s
     half = square * 0.5
@@ -62,7 +61,8 @@ def log(b: Builder, x: Scalar) -> Scalar:
     form = FORMATS[x.dtype]
     small = x < form.tiny
     k, m = split(b, b.select(small, x * 2.0**form.mantissa, x))
-    y = _log(b, b.select(small, k - form.mantissa, k), m - 1.0)
+    k = b.select(small, k - form.mantissa, k)
+    y = _log(b, b.convert(k, x.dtype), m - 1.0)
     return _ends(b, x, x, y)
 
 
@@ -73,20 +73,25 @@ def _ends(b: Builder, x: Scalar, size: Scalar, y: Scalar) -> Scalar:
 
 
 def log_of_sum(b: Builder, x: Scalar, rest: Scalar | None = None, more: Scalar | int = 0) -> Scalar:
-    """The logarithm of 2**more (1 + x + rest) for finite x > -1, |rest| not above an ulp of x."""
-    total = x + 1.0
-    # What the sum lost; the lesser summand is the one to compare.
-    lost = b.select(x > 1.0, 1.0 - (total - x), x - (total - 1.0))
+    """The logarithm of 2**more (1 + x + rest) for finite x > -1, |rest| not above an ulp of x.
+
+    Zeros keep their sign.
+    """
+    form = FORMATS[x.dtype]
+    code = b.bitcast(x + 1.0, bits_of(x.dtype))
+    # 2**-k (1 + x) is from sqrt(1/2) to sqrt(2): x and 1 are multiplied before they are added, so
+    # that no sum is rounded twice; by a power that is normal for any k, and a quarter.
+    less = (b.bitcast(b.constant(2 * ROOT, x.dtype), code.dtype) - code) >> form.mantissa
+    power = power_of_two(b, less + 2, x.dtype)
+    f = b.fma(x * 0.25, power, b.fma(power, 0.25, -1.0))
     if rest is not None:
-        lost, x = lost + rest, x + rest
-    k, m = split(b, total)
-    f = b.fma(lost * 0.5, power_of_two(b, 1 - k, x.dtype), m - 1.0)
-    return _log(b, k + more, b.select(k == 0, x, f))
+        f, x = b.fma(rest * 0.25, power, f), x + rest
+    return _log(b, -b.convert(less - more, x.dtype), b.select(less == 0, x, f))
 
 
 def log1p(b: Builder, x: Scalar) -> Scalar:
     """Logarithm of 1 + x, within 2 ulp."""
-    return _ends(b, x, x + 1.0, b.copysign(log_of_sum(b, x), x))
+    return _ends(b, x, x + 1.0, log_of_sum(b, x))
 
 
 def asinh(b: Builder, x: Scalar) -> Scalar:
