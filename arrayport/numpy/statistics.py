@@ -311,7 +311,6 @@ def _quantile(
 
     columns = in_columns(x)
     bad = isnan(columns)
-    size = sum(logical_not(bad), 0).astype(x.dtype) if skip_nan else count
     parts_first = reshape(parts, [parts.size] + [1] * len(rest))
     if method == "inverted_cdf":
         heavy = full_like(x, 1) if weights is None else arrayed(weights, "weights").astype(x.dtype)
@@ -319,32 +318,36 @@ def _quantile(
         ordered, heavy = sorting.sort([columns, heavy], 0, num_keys=1)
         below_each = cumsum(heavy, 0)
         short = below_each[None] < parts_first[:, None] * below_each[-1]
-        low = high = place = sum(short, 1).astype(x.dtype)
+        place = sum(short, 1).astype(x.dtype)
     else:
         ordered = sorting.sort(columns, 0)
+        size = sum(logical_not(bad), 0).astype(x.dtype) if skip_nan else count
         place = parts_first * maximum(size - 1, 0)
-        low, high = floor(place), ceil(place)
-    below, above = (
-        take_along_axis(
-            ordered,
-            broadcast_to(convert(clip(i, 0, count - 1), dtypes.int32), (parts.size, *rest)),
-            0,
-        )
-        for i in (low, high)
-    )
-    weight = place - low
-    if method == "linear":
-        found = below * (1 - weight) + above * weight
-    elif method == "midpoint":
-        found = select(equal(low, high), below, (below + above) * 0.5)
-    elif method == "nearest":
-        found = select(weight <= 0.5, below, above)
-    else:
-        found = above if method == "higher" else below
+    found = _read_between(ordered, place, method)
     if not skip_nan:
         found = select(any(bad, 0), full_like(found, np.nan, ()), found)
     extents = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else rest
     return reshape(found, [*parts.shape, *extents])
+
+
+def _read_between(columns: Array, place: Array, method: str) -> Array:
+    """Read sorted columns at places that may lie between their elements."""
+
+    def row(i: Array) -> Array:
+        inside = convert(clip(i, 0, columns.shape[0] - 1), dtypes.int32)
+        shape = (place.shape[0], *columns.shape[1:])
+        return take_along_axis(columns, broadcast_to(inside, shape), 0)
+
+    low, high = floor(place), ceil(place)
+    if method == "linear":
+        weight = place - low
+        return row(low) * (1 - weight) + row(high) * weight
+    if method == "midpoint":
+        below, above = row(low), row(high)
+        return select(equal(low, high), below, (below + above) * 0.5)
+    if method == "nearest":
+        return select(place - low <= 0.5, row(low), row(high))
+    return row(high) if method == "higher" else row(low)
 
 
 # ---- spread

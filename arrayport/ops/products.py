@@ -256,6 +256,11 @@ def matmul(
                     reset_errors(token)
     no_sharding(out_sharding, "matmul")
     a, b = promote_dtypes((a, b), "an operand of matmul")
+    return _product_of_stacks(a, b, precision, preferred_element_type)
+
+
+def _product_of_stacks(a: Array, b: Array, precision: Any, wanted: Any) -> Array:
+    """Multiply matrices whose leading axes broadcast, by one product of batches."""
     m, n = len(a.shape), len(b.shape)
     if not m or not n:
         raise ValueError(
@@ -278,7 +283,7 @@ def matmul(
         ((len(keep_a) + len(tail_a) - 1,), (len(keep_b),)),
         (tuple(keep_a.index(i) for i in both), tuple(keep_b.index(i) for i in both)),
         precision,
-        preferred_element_type,
+        wanted,
     )
     rows, columns = [rank] * (len(tail_a) - 1), [rank + 1] * (len(tail_b) - 1)
     only_a, only_b = ([i for i in keep if i not in both] for keep in (keep_a, keep_b))

@@ -52,21 +52,27 @@ def _segments(
         raise TypeError(f"segment_ids must be integers, not {ids.dtype}: cast with astype('int32')")
     if monoid in {"add", "mul"} and dtypes.kind(x.dtype) == "b":
         raise TypeError(f"{name} has no meaning for booleans: cast with astype('int32')")
-    if isinstance(num_segments, Array):
-        num_segments.concrete(ConcretizationTypeError, "num_segments")
-    if num_segments is None:
-        ids.concrete(ConcretizationTypeError, "segment_ids to count (give num_segments=...)")
-        num_segments = int(reduce_max(ids)) + 1 if ids.size else 0
-    try:
-        num_segments = index(num_segments)
-    except TypeError:
-        raise TypeError(f"num_segments must be an integer, not {num_segments!r}") from None
-    if num_segments < 0:
-        raise ValueError(f"num_segments must not be negative, it is {num_segments}")
-    start = full_like(x, IDENTITIES[monoid](x.dtype), (num_segments, *rows[len(ids.shape) :]))
+    count = _count(num_segments, ids)
+    start = full_like(x, IDENTITIES[monoid](x.dtype), (count, *rows[len(ids.shape) :]))
     window = tuple(range(len(ids.shape), len(rows)))
     numbers = ScatterDimensionNumbers(window, (0,), (0,))
     return write(start, reshape(ids, (*ids.shape, 1)), x, numbers, **flags)
+
+
+def _count(num_segments: Any, ids: Array) -> int:
+    """How many segments there are: as told, else one more than the largest id."""
+    if num_segments is None:
+        ids.concrete(ConcretizationTypeError, "segment_ids to count (give num_segments=...)")
+        num_segments = int(reduce_max(ids)) + 1 if ids.size else 0
+    elif isinstance(num_segments, Array):
+        num_segments.concrete(ConcretizationTypeError, "num_segments")
+    try:
+        count = index(num_segments)
+    except TypeError:
+        raise TypeError(f"num_segments must be an integer, not {num_segments!r}") from None
+    if count < 0:
+        raise ValueError(f"num_segments must not be negative, it is {count}")
+    return count
 
 
 def segment_sum(

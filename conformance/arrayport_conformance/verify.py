@@ -88,7 +88,9 @@ def load(target: str) -> Subject:
     name, _, function = target.partition(".py:")
     file = Path(name + ".py" if function else target)
     if file.suffix != ".py" or not file.is_file():
-        raise UsageError(f"{target!r} is no file: write arrayport verify FILE.py[:function]")
+        raise UsageError(
+            f"{target!r} is no file of Python: write arrayport verify FILE.py[:function]"
+        )
     module = _imported(file)
     chosen = _function(module, file, function)
     examples = getattr(module, "example_inputs", None)

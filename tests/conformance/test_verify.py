@@ -236,7 +236,7 @@ def test_wrong_files(
 
 def test_wrong_calls(write: Callable[..., str], capsys: pytest.CaptureFixture[str]):
     assert main(["verify", "missing.py"]) == 2
-    assert "is no file" in capsys.readouterr().err
+    assert "is no file of Python" in capsys.readouterr().err
     path = write("def program(x):\n    return x\n")
     assert main(["verify", path, "--backends", "nunpy"]) == 2
     assert "nunpy" in capsys.readouterr().err

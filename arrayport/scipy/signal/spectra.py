@@ -354,16 +354,19 @@ def csd(
     ]
     powers = conj(spectra[0]) * spectra[-1]
     scale = 1 / (sum(square(taper)) * fs) if scaling == "density" else 1 / square(sum(taper))
-    powers = powers * scale
-    if half:  # the frequencies that are left out are as strong
-        twice = np.full(powers.shape[-1], 2)
-        twice[0] = 1
-        if length % 2 == 0:
-            twice[-1] = 1
-        powers = powers * asarray(twice.astype(dtypes.real_dtype(a.dtype)))
+    powers = powers * scale * _strengths(length, a) if half else powers * scale
     powers = real(powers) if y is None else powers
     frequencies = _frequencies(length, fs, half, dtypes.real_dtype(a.dtype))
     return frequencies, _average(moveaxis(powers, -1, axis), average)
+
+
+def _strengths(length: int, like: Array) -> Array:
+    """Count the frequencies of real signals for those that are left out, which are as strong."""
+    counts = np.full(length // 2 + 1, 2)
+    counts[0] = 1
+    if length % 2 == 0:
+        counts[-1] = 1
+    return asarray(counts.astype(dtypes.real_dtype(like.dtype)))
 
 
 def _lengthened(x: Array, size: int) -> Array:
