@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce as fold
 from math import prod
 from typing import Any
 
@@ -12,13 +11,13 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy import creation
+from arrayport.numpy import creation, joins, shapes
 from arrayport.ops import structure
 from arrayport.ops.creation import full
 from arrayport.ops.placement import no_sharding
 from arrayport.ops.promotion import common_shape, from_host, lift
-from arrayport.ops.shapes import concatenate, expand_dims
-from arrayport.ops.slices import index_in_dim, reverse
+from arrayport.ops.shapes import expand_dims
+from arrayport.ops.slices import reverse
 
 __all__ = [
     "broadcast",
@@ -240,7 +239,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Array:
     x = lift(operand, None, "operand")
     if len(reps) != len(x.shape):
         raise ValueError(f"reps {tuple(reps)} of lax.tile must be one an axis of {x.shape}")
-    return fold(lambda x, pair: concatenate([x] * pair[1], pair[0]), enumerate(reps), x)
+    return shapes.tile(x, reps)
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Array:
@@ -265,5 +264,4 @@ def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
     >>> lax.unstack(anp.arange(2))
     (Array(0, dtype=int32), Array(1, dtype=int32))
     """
-    x = lift(x)
-    return tuple([index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
+    return joins.unstack(x, axis=axis)

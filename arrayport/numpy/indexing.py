@@ -175,19 +175,16 @@ def index_update(
         out = _update_where(op, x, mask, values)
     else:
         chosen = choose(x, key, mode is not None, wrap_negative_indices)
-        if not isinstance(chosen, Choice):
-            out = _update_slice(op, x, chosen, values)
-        else:
-            layout = chosen.layout
-            base = x if layout.thin is None else slices.static_slice(x, layout.thin)
+        if isinstance(chosen, Choice):
+            single = chosen.layout.single
             options = {
-                "unique_indices": unique_indices or layout.single,
-                "indices_are_sorted": indices_are_sorted or layout.single,
+                "unique_indices": unique_indices or single,
+                "indices_are_sorted": indices_are_sorted or single,
                 "mode": mode,
             }
-            out = _update_windows(op, base, chosen, values, options)
-            if layout.thin is not None:
-                out = slices.slice_set_p.apply(x, out, {"key": layout.thin})
+            out = _update_windows(op, x, chosen, values, options)
+        else:
+            out = _update_slice(op, x, chosen, values)
     if op == "divide" and not dtypes.is_inexact(own.dtype):
         return out
     return convert(out, own.dtype, own.weak)
@@ -313,11 +310,19 @@ def _update_where(op: str, x: Array, mask: Any, values: Any) -> Array:
 
 
 def _update_windows(
-    op: str, base: Array, chosen: Choice, values: Any, options: dict[str, Any]
+    op: str, x: Array, chosen: Choice, values: Any, options: dict[str, Any]
 ) -> Array:
+    thin = chosen.layout.thin
+    if 0 in chosen.layout.batch:
+        return x
+    if thin is None:
+        return _scattered(op, x, chosen, values, options)
+    out = _scattered(op, slices.static_slice(x, thin), chosen, values, options)
+    return slices.slice_set_p.apply(x, out, {"key": thin})
+
+
+def _scattered(op: str, base: Array, chosen: Choice, values: Any, options: dict[str, Any]) -> Array:
     layout, indices = chosen.layout, chosen.indices
-    if 0 in layout.batch:
-        return base
     numbers = indexing.ScatterDimensionNumbers(*layout.numbers)
     if op != "apply":
         values = reshape(_fit(values, layout.shape), layout.flat)

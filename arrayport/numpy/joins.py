@@ -14,9 +14,8 @@ from arrayport.numpy.arguments import arrayed, axis_of, integers_of, no_out, tog
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.shapes import atleast_3d, ndim, ravel, with_axes
 from arrayport.ops import shapes as ops
-from arrayport.ops import structure
 from arrayport.ops.promotion import promote_dtypes
-from arrayport.ops.slices import slice_in_dim
+from arrayport.ops.slices import index_in_dim, slice_in_dim
 from arrayport.ops.structure import convert
 
 __all__ = [
@@ -112,9 +111,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
     """
     x = arrayed(x, "x")
     axis = axis_of(axis, len(x.shape))
-    rest = [n for i, n in enumerate(x.shape) if i != axis]
-    parts = [slice_in_dim(x, i, i + 1, axis=axis) for i in range(x.shape[axis])]
-    return tuple([structure.reshape(part, rest) for part in parts])
+    return tuple([index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
 
 
 def vstack(tup: Any, dtype: Any = None) -> Array:
@@ -215,14 +212,11 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
         if parts <= 0:
             raise ValueError(f"indices_or_sections must be positive, not {parts}")
         low, more = divmod(extent, parts)
-        sizes = [low + 1] * more + [low] * (parts - more)
-        cuts = np.cumsum([0, *sizes]).tolist()
-    else:
-        # Places follow Python's slices: they may be negative or past the end.
-        given = integers_of(indices_or_sections, "indices_or_sections")
-        ends = zip([0, *given], [*given, extent], strict=True)
-        return [slice_in_dim(x, start, stop, axis=axis) for start, stop in ends]
-    return [slice_in_dim(x, start, stop, axis=axis) for start, stop in pairwise(cuts)]
+        cuts = [low * i + min(i, more) for i in range(1, parts)]
+    else:  # places follow Python's slices: they may be negative or past the end
+        cuts = list(integers_of(indices_or_sections, "indices_or_sections"))
+    ends = pairwise([0, *cuts, extent])
+    return [slice_in_dim(x, start, stop, axis=axis) for start, stop in ends]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:

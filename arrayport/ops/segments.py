@@ -114,6 +114,10 @@ def segment_prod(
     """Multiply the rows that have the same id; where there are none it is 1.
 
     The arguments are those of `segment_sum`. Source: ``jax.ops.segment_prod``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.ops.segment_prod(anp.array([1, 2, 3, 4]), anp.array([0, 0, 2, 2]), 3)
+    Array([ 2,  1, 12], dtype=int32)
     """
     flags = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
     rest = (data, segment_ids, num_segments, out_sharding)
@@ -133,6 +137,10 @@ def segment_max(
     """Take the largest of the rows of an id; where there are none it is the least number.
 
     The arguments are those of `segment_sum`. Source: ``jax.ops.segment_max``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.ops.segment_max(anp.array([1, 2, 3, 4]), anp.array([0, 0, 1, 1]), 2)
+    Array([2, 4], dtype=int32)
     """
     flags = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
     rest = (data, segment_ids, num_segments, out_sharding)
@@ -152,6 +160,10 @@ def segment_min(
     """Take the smallest of the rows of an id; where there are none it is the greatest number.
 
     The arguments are those of `segment_sum`. Source: ``jax.ops.segment_min``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.ops.segment_min(anp.array([1, 2, 3, 4]), anp.array([0, 0, 1, 1]), 2)
+    Array([1, 3], dtype=int32)
     """
     flags = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
     rest = (data, segment_ids, num_segments, out_sharding)

@@ -99,7 +99,7 @@ def test_what_is_found(name, outer, backend):
         pytest.skip("JAX loses the checks of a scan that it differentiates")
     f, x, kind, said = CASES[name]
     checked = outer(checkify.checkify(f, errors=getattr(checkify, f"{kind}_checks")))
-    err, out = checked(anp.asarray(x, "float32"))
+    err, _ = checked(anp.asarray(x, "float32"))
     if said is None:
         assert err.get() is None
         err.throw()
@@ -108,7 +108,6 @@ def test_what_is_found(name, outer, backend):
             err.throw()
         assert str(caught.value) == err.get()
         assert FILE in err.get() or backend == "jax"  # it does not always know
-    assert ap.tree_util.tree_structure(out) is not None
 
 
 @pytest.mark.usefixtures("backend")
