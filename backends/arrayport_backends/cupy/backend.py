@@ -25,7 +25,7 @@ from arrayport_backends.cupy.compiler import CupyExecutor, text
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Lib, Rows, merged
 from arrayport_backends.ndarray.language import KernelLanguage
-from arrayport_backends.ndarray.scalars import NUMBERS, DType
+from arrayport_backends.ndarray.scalars import DType
 from arrayport_backends.ndarray.table import ROWS
 
 OWN: Rows = merged(
@@ -49,8 +49,7 @@ class CupyBackend(ArrayBackend):
 
     def __init__(self, lib: Lib, raw_type: type, devices: list[Device]) -> None:
         super().__init__(lib, OWN, raw_type, devices)
-        # An element is what it is by whatever function; a device's are numbers.
-        self.language = KernelLanguage(ROWS, NUMBERS)
+        self.language = KernelLanguage(ROWS)  # an element is what it is by whatever function
         assert isinstance(lib.keys, type)
         self.raw_types = (raw_type, lib.keys)
 

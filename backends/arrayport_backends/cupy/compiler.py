@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # A Program is compiled when its runs so far have cost this part of what compiling it will. Both are
 # estimates, in nanoseconds, and no clock is read, so that a script always gives the same digits.
 PATIENCE = 0.1
-COMPILING = 300_000_000
+COMPILING = 200_000_000
 CALL = 10_000  # of one of CuPy's functions
 BYTE = 0.001  # that one of them reads or writes
 
@@ -74,7 +74,7 @@ class WithViews(KernelLanguage):
     """A language in which some equations are left to the library, which gives views."""
 
     def __init__(self, language: KernelLanguage, left: set[int]) -> None:
-        super().__init__(language.rows, language.held)
+        super().__init__(language.rows)
         self.fused, self.costs = language.fused, language.costs
         self.left = left
 

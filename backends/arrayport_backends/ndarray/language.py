@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from math import prod
 from typing import Any
 
@@ -28,9 +27,8 @@ UPDATES = frozenset(
 class KernelLanguage:
     """The scalar functions of a table's rows, and the forms of what has none."""
 
-    def __init__(self, rows: Rows, held: AbstractSet[DType] = DTYPES) -> None:
+    def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.held = held  # what arrays have as elements
         self.fused: dict[Any, bool] = {}
         self.costs: dict[Any, int] = {}
 
@@ -57,7 +55,7 @@ class KernelLanguage:
 
     def form(self, eqn: Eqn, at: Indices) -> Form | None:
         """Say how an element of each answer is made; None if only a library call makes it."""
-        if any(a.dtype not in self.held for a in (*eqn.ins, *eqn.outs)):
+        if any(a.dtype not in DTYPES for a in (*eqn.ins, *eqn.outs)):
             return None
         rule = FORMS.get(eqn.prim)
         if rule is None:
