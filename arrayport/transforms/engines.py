@@ -46,12 +46,9 @@ def by_engine(
     def call(*args: Any, **kwargs: Any) -> Any:
         run = partial(leaks.checked, name, own) if leaks.on else own
         x = args[0] if len(args) == 1 and not kwargs else None
-        if type(x) is Array:
-            if type(x.raw) is np.ndarray and ambient().name == "numpy":  # the common case, quickly
-                return run(x)
-            backend, engine = route(args)
-        else:
-            backend, engine = route(tree_leaves((args, kwargs)))
+        if type(x) is Array and type(x.raw) is np.ndarray and ambient().name == "numpy":
+            return run(x)  # the common case, quickly
+        backend, engine = route(args if isinstance(x, Array) else tree_leaves((args, kwargs)))
         if engine is not None:
             made = natives.get(engine)
             if made is None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ from arrayport.core.array import Array, Aval, Tracer
 from arrayport.core.backend import Backend
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import replaying, user_line
-from arrayport.core.primitive import Binary, Holder, Primitive, Unary
+from arrayport.core.primitive import Binary, Holder, Primitive, Slope, Unary
 from arrayport.core.quiet import QUIET, error_state
 from arrayport.core.sparse import Sparse
 from arrayport.core.trace import EVAL, Trace, backend_of, current_stage
@@ -21,36 +24,45 @@ from arrayport.ops.elementwise import add
 from arrayport.ops.structure import broadcast_in_dim, reduce_sum, zeros
 from arrayport.ops.windows import scatter_all
 from arrayport.transforms.forward import no_derivative, push_forward, push_many
-from arrayport.transforms.slopes import pull_line, pull_slope, push_line, push_slope
+from arrayport.transforms.slopes import Kept, pull_line, pull_slope, push_line, push_slope
 
 BOTH = 3  # the bits of two operands
 new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 
-# One traced operation: its number, its operands' nodes (None: constant), how it pulls cotangents
-# back and pushes tangents forward, what that reads, and the user's line if somebody asks for it.
+# One traced operation: its number (they descend), its operands' nodes (None: constant), how it
+# pulls cotangents back and pushes tangents forward, and what that reads.
 # Only tracers hold their node and only nodes hold their operands', so what no longer leads to an
 # output is freed during the forward pass, and what the backward pass has used is freed as it goes:
 # no tape keeps it. (A class of its own takes five times as long to make as a tuple.)
-Node = tuple[int, Sequence[Any], Any, Any, Any, str]
+Node = tuple[int, Sequence[Any], Any, Any, Any]
 
 
 class GradTracer(Tracer):
-    """A value with the node that made it."""
+    """A value with the node that made it.
 
-    __slots__ = ("node", "value")
+    `plain` is the value's NumPy array if operations may take it at once, without an Array around
+    it: one is made when it is asked for.
+    """
 
-    def __init__(self, trace: Trace, value: Array, node: Node) -> None:
+    __slots__ = ("held", "node", "plain")
+
+    def __init__(
+        self, trace: Trace, node: Node, held: Any, plain: ndarray | None, weak: bool
+    ) -> None:
         self.owner = trace
-        self.value = value
         self.node = node
-        if type(value) is Array:
-            raw = value.raw
-            self.shape = raw.shape
-            self.dtype = raw.dtype
-        else:
-            self.shape = value.shape
-            self.dtype = value.dtype
-        self.weak = value.weak
+        self.held = held
+        self.plain = plain
+        self.weak = weak
+        known = held if plain is None else plain
+        self.shape = known.shape
+        self.dtype = known.dtype
+
+    @property
+    def value(self) -> Array:
+        """What is differentiated, as the trace below sees it."""
+        held = self.held
+        return Array(self.plain, self.weak) if held is None else held
 
     def concrete(self, *use: Any) -> Any:
         return self.value.concrete(*use)
@@ -63,23 +75,33 @@ class GradTrace(Trace):
         super().__init__()
         self.count = 0
         self.forward = forward
+        self.eager = current_stage() is EVAL  # a Program begun later is of a higher level
 
     def backend(self, x: Tracer) -> Backend:
         return backend_of(x.value)  # type: ignore[attr-defined, return-value]
 
     def input(self, x: Array) -> GradTracer:
         """Make a value with respect to which derivatives are taken."""
-        self.count = order = self.count + 1
-        return GradTracer(self, x, (order, (), None, None, None, ""))
+        return self.tracer(x, (), None, None, None)
 
     def owns(self, x: Any) -> bool:
         """Whether x is a tracer of this trace."""
         return type(x) is GradTracer and x.owner is self
 
     def node(self, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any) -> Node:
-        """Make the next node."""
-        self.count = order = self.count + 1
-        return order, parents, pull, push, saved, user_line() if lines.on else ""
+        """Make the next node; what it pulls stands at the line of the operation, if asked for."""
+        self.count = order = self.count - 1
+        if lines.on:
+            pull = partial(_pulled, user_line(), pull)
+        return order, parents, pull, push, saved
+
+    def tracer(
+        self, value: Array, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any
+    ) -> GradTracer:
+        """Make a value's tracer, and its node."""
+        raw = value.raw if self.eager and type(value) is Array else None
+        node = self.node(parents, pull, push, saved)
+        return GradTracer(self, node, value, raw if type(raw) is ndarray else None, value.weak)
 
     def process(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         xs: list[Any] = []
@@ -96,51 +118,43 @@ class GradTrace(Trace):
         return self.recorded(prim, prim.bind(*xs, **params), xs, parents, params)
 
     def process_unary(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
-        value, parents = x.value, (x.node,)  # type: ignore[attr-defined]
-        pull: Any
-        push: Any
+        parents = (x.node,)  # type: ignore[attr-defined]
         saved: Any
         if prim.smooth:
             slope = prim.slopes.at(1, params) if params else prim.slopes[1]
-            raw = value.raw if type(value) is Array and current_stage() is EVAL else None
-            kernel = prim.quick.get(raw.dtype) if type(raw) is ndarray else None
-            if kernel is not None and prim.keeps_weak and error_state() is QUIET:  # quickly
+            raw = x.plain  # type: ignore[attr-defined]
+            quick = raw is not None and error_state() is QUIET
+            kernel = prim.quick.get(raw.dtype) if quick else None
+            if kernel is not None:
                 out = kernel(raw, **params) if params else kernel(raw)
                 if type(out) is not ndarray:
                     out = np.asarray(out)
-                ans = Array(out, value.weak)
-                pull, push = pull_line, push_line
-                saved = slope, slope.keep((None, out, raw)), value.weak
-            else:
-                ans = prim.apply(value, params)
-                pull, push, saved = pull_slope, push_slope, (slope, slope.keep((None, ans, value)))
-        else:
+                kept = slope.keep((None, out, raw))
+                return self.straight(parents, slope, kept, out, x.weak)
+            value = x.value  # type: ignore[attr-defined]
             ans = prim.apply(value, params)
-            dtype = ans.raw.dtype if type(ans) is Array else ans.dtype
-            if not prim.linear or not (dtype.kind == "f" or is_inexact(dtype)):
-                return self.recorded(prim, ans, (value,), parents, params)
-            pull, push = pull_rule, push_linear
-            saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
-        self.count = order = self.count + 1
-        line = user_line() if lines.on else ""
-        return GradTracer(self, ans, (order, parents, pull, push, saved, line))
+            saved = slope, slope.keep((None, ans, value))
+            return self.tracer(ans, parents, pull_slope, push_slope, saved)
+        value = x.value  # type: ignore[attr-defined]
+        ans = prim.apply(value, params)
+        if not prim.linear or not is_inexact(ans.dtype):
+            return self.recorded(prim, ans, (value,), parents, params)
+        saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
+        return self.tracer(ans, parents, pull_rule, push_linear, saved)
 
     def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
         node_x = node_y = None
-        if type(x) is GradTracer and x.owner is self:
-            node_x, x = x.node, x.value
-        if type(y) is GradTracer and y.owner is self:
-            node_y, y = y.node, y.value
-        a: Any = x.raw if type(x) is Array and current_stage() is EVAL else None
+        a: Any = x.raw if type(x) is Array else None
         b: Any = y.raw if type(y) is Array else None
-        kernel = prim.quick.get(b.dtype) if type(b) is ndarray and type(a) is ndarray else None
-        if not prim.keeps_weak or error_state() is not QUIET:
-            kernel = None
-        one, two = (a.shape, b.shape) if kernel is not None else (x.shape, y.shape)
-        # Where they differ, one is of rank 0; if it is differentiated its node is a stretched one.
-        stretch = one != two and (node_y if one else node_x) is not None
-        if prim.smooth != BOTH or stretch:
-            return self.recorded(prim, prim.apply(x, y, params), (x, y), (node_x, node_y), params)
+        if type(x) is GradTracer and x.owner is self:
+            node_x, a = x.node, x.plain
+        if type(y) is GradTracer and y.owner is self:
+            node_y, b = y.node, y.plain
+        # Where shapes differ, one is (); if that is differentiated its node is a stretched one.
+        if prim.smooth != BOTH or (
+            x.shape != y.shape and (node_y if x.shape else node_x) is not None
+        ):
+            return self.process(prim, (x, y), params)
         parents: Any
         if node_y is None:
             traced, parents = 1, (node_x,)
@@ -149,22 +163,29 @@ class GradTrace(Trace):
         else:
             traced, parents = BOTH, (node_x, node_y)
         slope = prim.slopes.at(traced, params) if params else prim.slopes[traced]
-        pull: Any
-        push: Any
-        saved: Any
+        quick = type(a) is ndarray and type(b) is ndarray and error_state() is QUIET
+        kernel = prim.quick.get(b.dtype) if quick else None
         if kernel is not None:
             out = kernel(a, b, **params) if params else kernel(a, b)
             if type(out) is not ndarray:
                 out = np.asarray(out)
-            ans = Array(out, x.weak and y.weak)
-            pull, push = pull_line, push_line
-            saved = slope, slope.keep((None, out, a, b)), ans.weak
-        else:
-            ans = prim.apply(x, y, params)
-            pull, push, saved = pull_slope, push_slope, (slope, slope.keep((None, ans, x, y)))
-        self.count = order = self.count + 1
-        line = user_line() if lines.on else ""
-        return GradTracer(self, ans, (order, parents, pull, push, saved, line))
+            kept = slope.keep((None, out, a, b))
+            return self.straight(parents, slope, kept, out, x.weak and y.weak)
+        if node_x is not None:
+            x = x.value  # type: ignore[attr-defined]
+        if node_y is not None:
+            y = y.value  # type: ignore[attr-defined]
+        ans = prim.apply(x, y, params)
+        saved = slope, slope.keep((None, ans, x, y))
+        return self.tracer(ans, parents, pull_slope, push_slope, saved)
+
+    def straight(
+        self, parents: Sequence[Node], slope: Slope, kept: Kept, out: Any, weak: bool
+    ) -> GradTracer:
+        """Make the tracer of what a kernel gave for NumPy arrays, and its node."""
+        self.count = order = self.count - 1
+        node = order, parents, pull_line, push_line, (slope, kept, weak)
+        return GradTracer(self, node, None, out, weak)
 
     def recorded(
         self,
@@ -208,7 +229,7 @@ class GradTrace(Trace):
             pull, push = pull_general, push_general
         else:
             raise no_derivative(prim)
-        return GradTracer(self, ans, self.node(parents, pull, push, saved))
+        return self.tracer(ans, parents, pull, push, saved)
 
     def stretched(self, node: Node, shape: tuple[int, ...]) -> Node:
         """The node of an operand of rank 0 as elementwise operations take it, beside others."""
@@ -236,7 +257,7 @@ class GradTrace(Trace):
                 parents, pull_many, push_node_many, (prim, outs, xs, params, traced, len(outs))
             )
         return [
-            GradTracer(self, o, self.node((node,), pull_pick, push_pick, i)) if nz else o
+            self.tracer(o, (node,), pull_pick, push_pick, i) if nz else o
             for i, (o, nz) in enumerate(zip(outs, nonzero, strict=True))
         ]
 
@@ -244,7 +265,9 @@ class GradTrace(Trace):
 # The rules by kind. A pull maps the node's cotangent to its parents'; a push maps its parents'
 # tangents to its own.
 
-Cotangent = Any  # Array | Sparse | None, or (number, Array) from a pick
+# Array | Sparse | None, or (number, Array) from a pick; or, from a straight line, NumPy's own
+# array, which stands for a strong Array: it becomes one where a rule reads it.
+Cotangent = Any
 Params = dict[str, Any]
 # What nodes keep for their rules, by kind; those of elementwise operations stand in `slopes`.
 ByOperand = tuple[Sequence[Any], Sequence[Any], Params, Primitive]  # rules, operands
@@ -342,109 +365,123 @@ def push_pick(saved: int, ts: Sequence[Any]) -> Array | None:
 
 
 class Sum:
-    """Contributions to a cotangent: what is added up here is ours to add to in place.
+    """Contributions to a cotangent: a NumPy array of theirs is ours to add to in place.
 
     Sparse ones wait until the sum is needed.
     """
 
-    __slots__ = ("dense", "owned", "parts")
+    __slots__ = ("dense", "parts")
 
-    def __init__(self, dense: Array | None = None) -> None:
+    def __init__(self, dense: Any = None) -> None:
         self.dense = dense
-        self.owned = dense is not None
         self.parts: list[Sparse] = []
 
-    def add(self, ct: Array | Sparse) -> None:
+    def add(self, ct: Any) -> None:
         """Add a contribution."""
+        dense = self.dense
         if type(ct) is Sparse:
             self.parts.append(ct)
-        elif self.dense is None:
-            self.dense = ct
-        elif self.owned and _plain(ct) and _plain(self.dense) and current_stage() is EVAL:
-            np.add(self.dense.raw, ct.raw, out=self.dense.raw)
+        elif type(dense) is ndarray and (type(ct) is ndarray or _plain(ct)):
+            np.add(dense, ct if type(ct) is ndarray else ct.raw, out=dense)
         else:
-            self.dense = add(self.dense, ct)
-            self.owned = True
+            self.dense = _array(ct) if dense is None else _sum(dense, ct)
+
+    def total(self) -> Any:
+        """The sum of all, a cotangent."""
+        return scatter_all(_array(self.dense), self.parts) if self.parts else self.dense
 
 
 def _plain(x: Any) -> bool:
-    return type(x) is Array and type(x.raw) is ndarray
+    return type(x) is Array and type(x.raw) is ndarray and not x.weak and current_stage() is EVAL
+
+
+def _array(ct: Any) -> Any:
+    return Array(ct) if type(ct) is ndarray else ct
+
+
+def _sum(one: Any, two: Any) -> Any:
+    """The sum of two cotangents, a new one: a NumPy array where it can be."""
+    if type(one) is ndarray and type(two) is ndarray:
+        out = one + two
+        return out if type(out) is ndarray else np.asarray(out)
+    found = add(_array(one), _array(two))
+    return found.raw if _plain(found) else found
 
 
 def joined(old: Any, ct: Cotangent) -> Any:
     """What was gathered of a cotangent so far, and one more contribution to it."""
+    if old is None:
+        return ct
     if type(ct) is tuple:  # from a pick: one of several outputs
         several = old if type(old) is dict else {old[0]: old[1]}
         i, part = ct
         several[i] = joined(several[i], part) if i in several else part
         return several
-    if type(old) is Array and type(ct) is Array:
-        return Sum(add(old, ct))
-    held = old if type(old) is Sum else _held(old)
-    held.add(ct)
-    return held
+    if type(old) is not Sum:
+        if type(old) is not Sparse and type(ct) is not Sparse:
+            return Sum(_sum(old, ct))
+        first, old = old, Sum()
+        old.add(first)
+    old.add(ct)
+    return old
 
 
-def _held(first: Array | Sparse) -> Sum:
-    held = Sum()
-    held.add(first)
-    return held
+UNSETTLED = frozenset({Sum, Sparse, tuple, dict})
+
+
+def settled(gathered: Any, saved: Any) -> Any:
+    """What was gathered of a node's cotangents, as its rules take it."""
+    if type(gathered) is Sum:
+        return gathered.total()
+    if type(gathered) is Sparse:
+        return summed(gathered)
+    several = gathered if type(gathered) is dict else {gathered[0]: gathered[1]}
+    return [summed(several.pop(i, None)) for i in range(saved[-1])]  # which counts the outputs
 
 
 def summed(gathered: Any) -> Array | None:
     """What was gathered of one cotangent, as one Array."""
     if type(gathered) is Sparse:
-        gathered = _held(gathered)
-    if type(gathered) is Sum:
-        parts = gathered.parts
-        return scatter_all(gathered.dense, parts) if parts else gathered.dense
-    return gathered
+        gathered = joined(Sum(), gathered)
+    return _array(gathered.total() if type(gathered) is Sum else gathered)
 
 
 def backward(
-    seeds: list[tuple[Node, Array]], inputs: Sequence[Node], initial: Sequence[Array | None] = ()
+    seeds: list[tuple[Node, Array]],
+    inputs: Sequence[Node | None],
+    initial: Sequence[Array | None] = (),
 ) -> list[Array | None]:
     """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
-    # By their numbers, the nodes that cotangents have reached, and what was gathered of these: one
-    # contribution as it is, several as a Sum; of a node with several outputs a dictionary, by the
-    # outputs' numbers.
-    nodes: dict[int, Any] = {}
-    gathered: dict[int, Any] = {}
-    for leaf, start in zip(inputs, initial, strict=False):
-        if start is not None:
-            gathered[leaf[0]] = start
-    node: Any
-    ct: Any
-    while seeds:
-        node, ct = seeds.pop()
-        order = node[0]
-        nodes[order] = node
-        gathered[order] = joined(gathered[order], ct) if order in gathered else ct
-    node = ct = g = saved = parents = cts = parent = None
-    for order in range(max(nodes, default=0), 0, -1):
-        node = nodes.pop(order, None)
-        if node is None:
-            continue
-        _, parents, pull, _, saved, line = node
-        node = None
-        if pull is None:  # an input
-            continue
-        g = gathered.pop(order)
-        if type(g) is not Array:
-            if type(g) is tuple or type(g) is dict:
-                several = g if type(g) is dict else {g[0]: g[1]}
-                g = [summed(several.pop(i, None)) for i in range(saved[-1])]  # counts the outputs
-            else:
-                g = summed(g)
-        cts = pull(parents, saved, g) if not line else _pulled(line, pull, parents, saved, g)
-        saved = g = None  # nothing holds it now but its users' own references
+    # By the nodes' numbers, what was gathered of their cotangents: one contribution as it is,
+    # several as a Sum; of a node with several outputs a dictionary, by the outputs' numbers.
+    gathered: dict[int, Any] = {
+        leaf[0]: start for leaf, start in zip_longest(inputs, initial) if leaf is not None
+    }
+    reached: list[Node] = []  # a heap, the latest first
+    parents: Any
+    cts: Any
+    parents, cts = zip(*seeds, strict=True) if seeds else ((), ())
+    seeds.clear()
+    while True:
         for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs
             if parent is not None and ct is not None:
-                key = parent[0]
-                nodes[key] = parent
-                gathered[key] = joined(gathered[key], ct) if key in gathered else ct
-        parents = cts = parent = ct = None
-    return [summed(gathered.get(leaf[0])) for leaf in inputs]
+                order = parent[0]
+                if order in gathered:
+                    gathered[order] = joined(gathered[order], ct)
+                else:
+                    gathered[order] = ct
+                    heappush(reached, parent)
+        parents = cts = parent = ct = None  # nothing holds it now but its users' own references
+        if not reached:
+            return [None if leaf is None else summed(gathered[leaf[0]]) for leaf in inputs]
+        order, parents, pull, _, saved = heappop(reached)
+        g = gathered.pop(order)
+        if type(g) in UNSETTLED:
+            g = settled(g, saved)
+        if type(g) is ndarray and pull is not pull_line:
+            g = Array(g)
+        cts = pull(parents, saved, g)
+        saved = g = None
 
 
 def _pulled(
@@ -465,9 +502,9 @@ def forward(outs: Sequence[Node], inputs: Sequence[tuple[Node, Array]]) -> list[
             seen[node[0]] = node
             todo += [p for p in node[1] if p is not None]
     tangents: dict[int, Any] = {node[0]: t for node, t in inputs}
-    for number in sorted(seen):
+    for number in sorted(seen, reverse=True):
         if number not in tangents:
-            _, parents, _, push, saved, _ = seen[number]
+            _, parents, _, push, saved = seen[number]
             ts = [None if p is None else tangents[p[0]] for p in parents]
             tangents[number] = push(saved, ts) if push is not None else None
     return [tangents[node[0]] for node in outs]

@@ -171,19 +171,12 @@ def _pull_back(
             value = out.value
             seeds = [(out.node, _seed(value))]
             out = None  # the graph is held by the seeds alone, which backward empties
-            nodes = [t.node for t in inputs if type(t) is GradTracer]
-            found = backward(seeds, nodes)
-            cts = found if len(nodes) == len(inputs) else _align(found, inputs)
+            cts = backward(seeds, [t.node if type(t) is GradTracer else None for t in inputs])
         return ((value, tree_map(lambda x: _unwrap(trace, x), aux)) if has_aux else value), cts
     finally:
         finish(trace)
         if token is not None:
             reset_errors(token)
-
-
-def _align(found: Sequence[Array | None], inputs: Sequence[Any]) -> list[Array | None]:
-    it = iter(found)
-    return [next(it) if type(t) is GradTracer else None for t in inputs]
 
 
 def _with_aux(out: Any) -> Any:
@@ -277,13 +270,11 @@ def _vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             (n, _matching(c, o, "cotangent", "output"))
             for n, c, o in zip(nodes, cts, outs, strict=True)
         ]
-        wanted = [t for t in inputs if type(t) is GradTracer]
-        found = iter(
-            backward([(n, c) for n, c in pairs if n is not None], [t.node for t in wanted])
+        found = backward(
+            [(n, c) for n, c in pairs if n is not None],
+            [t.node if type(t) is GradTracer else None for t in inputs],
         )
-        return tree_unflatten(
-            tree, [_gradient(next(found) if type(t) is GradTracer else None, t) for t in inputs]
-        )
+        return tree_unflatten(tree, [_gradient(c, t) for c, t in zip(found, inputs, strict=True)])
 
     out = tree_unflatten(out_tree, outs)
     return (out, pull, aux) if has_aux else (out, pull)

@@ -11,7 +11,6 @@ from numpy import ndarray
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Slope
 from arrayport.core.program import Atom, Literal, Program, Var
-from arrayport.core.quiet import QUIET, error_state
 from arrayport.ops.structure import total
 from arrayport.passes.share import share
 from arrayport.passes.source import Step, straight
@@ -61,18 +60,20 @@ def pull_slope(_parents: Any, saved: tuple[Slope, Kept], g: Array) -> list[Array
     return slope.pulled(g, kept)
 
 
-def pull_line(_parents: Any, saved: tuple[Slope, Kept, bool], g: Array) -> list[Array]:
-    """The same where NumPy's arrays are kept: by the straight line, if that is written."""
+def pull_line(_parents: Any, saved: tuple[Slope, Kept, bool], g: Any) -> list[Any]:
+    """The same where NumPy's arrays are kept: by the straight line, if that is written.
+
+    The cotangent may be NumPy's own array, for a strong Array: then so are those of the operands.
+    """
     slope, kept, weak = saved
-    if type(g) is Array and error_state() is QUIET:
-        raw = g.raw
-        if type(raw) is ndarray:
-            run = slope.lines.get(raw.dtype)
-            if run is not None:
-                own = g.weak
-                return [Array(ct, own) for ct in run(raw, *kept)]
-            learn(slope, raw.dtype, kept)
-    return slope.pulled(g, _arrays(kept, weak))
+    raw = g.raw if type(g) is Array else g
+    if type(raw) is ndarray:
+        run = slope.lines.get(raw.dtype)
+        if run is not None:
+            cts = run(raw, *kept)
+            return [Array(ct, True) for ct in cts] if g is not raw and g.weak else cts
+        learn(slope, raw.dtype, kept)
+    return slope.pulled(g if isinstance(g, Array) else Array(g), _arrays(kept, weak))
 
 
 def _arrays(kept: Kept, weak: bool) -> list[Array | None]:

@@ -67,8 +67,7 @@ def varied(x: Array, names: Sequence[Hashable]) -> Array:
 
 def grad_trace(forward: bool = False) -> GradTrace:
     """A trace for gradients, here."""
-    names = told() if named_axes.get() else ()
-    if not names:
+    if not named_axes.get() or not (names := told()):
         return GradTrace(forward)
     if current_stage().level > min(named_axes.get()[n].level for n in names):
         raise UntoldError(

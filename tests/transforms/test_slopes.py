@@ -67,3 +67,28 @@ def test_after_many_uses_gradients_are_looked_at_and_differentiated():
     assert ap.grad(lambda x: anp.sqrt(x) * x)(4.0).weak_type
     with ap.debug_nans(True), pytest.raises(FloatingPointError, match=r"NaN .* div at test_slopes"):
         first(anp.array([0.0, 4.0]))
+
+
+def test_what_is_used_often_gathers_its_cotangents_of_every_kind():
+    def f(x):
+        return anp.sum(anp.sin(x) * x + x * 3.0 - x) + x[0] * x[1] + (x @ x)
+
+    host = np.array([0.5, -2.0, 1.5])
+    x = anp.array(host)
+    known = np.cos(host) * host + np.sin(host) + 2.0 + 2.0 * host + [-2.0, 0.5, 0.0]
+    for _ in range(USES):
+        np.testing.assert_allclose(ap.grad(f)(x), known, rtol=1e-6)
+    with ap.config.override("enable_x64", True):
+        jitted = ap.jit(ap.grad(lambda x: ap.grad(f)(x).sum()))(anp.array(host))
+        found = ap.grad(lambda x: ap.grad(f)(x).sum())(anp.array(host))
+        known = 2.0 * np.cos(host) - host * np.sin(host) + 2.0 + [1.0, 1.0, 0.0]
+        np.testing.assert_allclose(found, known, rtol=1e-12)
+        np.testing.assert_allclose(jitted, known, rtol=1e-12)
+
+
+def test_a_cotangent_that_was_given_is_not_written_to():
+    x, ct = anp.array([1.0, 2.0]), anp.array([1.0, -1.0])
+    _, pull = ap.vjp(lambda x: x + x + x + x, x)
+    for _ in range(USES):
+        assert pull(ct)[0].tolist() == [4.0, -4.0]
+        assert ct.tolist() == [1.0, -1.0]
