@@ -435,6 +435,8 @@ def test_scipys_names(x):
     lower = xp.asarray(np.array([[2.0, 0], [1, 4]]))
     solved = scipy_linalg.solve_triangular(lower, xp.asarray(np.array([2.0, 9])), lower=True)
     equal(solved, [1.0, 2.0])
+    zero = xp.asarray(np.array([[0.0, 0], [1, 4]]))
+    equal(scipy_linalg.solve_triangular(zero, xp.ones((2, 1)), lower=True), [[np.inf], [-np.inf]])
     with pytest.raises(ValueError, match="broadcast"):
         scipy_linalg.solve_triangular(lower[None], xp.ones((3, 2)), lower=True)
 
