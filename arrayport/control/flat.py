@@ -85,8 +85,7 @@ def trace_carry(
 def _settled(x: Array, out: Aval) -> Array:
     if not x.weak or x.shape != out.shape or (x.dtype, x.weak) == (out.dtype, out.weak):
         return x
-    dtype, weak = promote(x.dtype, True, out.dtype, out.weak)
-    return convert(x, dtype, weak)
+    return convert(x, promote(x.dtype, True, out.dtype, out.weak)[0])
 
 
 def share_captures(traced: Sequence[Traced]) -> tuple[list[Tracer], list[Program]]:

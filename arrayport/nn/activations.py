@@ -8,6 +8,7 @@ from typing import Any
 from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.numpy.arguments import strong
 from arrayport.ops import special
 from arrayport.ops.elementwise import (
     abs,
@@ -226,9 +227,9 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
     >>> import arrayport as ap
     >>> ap.nn.gelu(1.0, approximate=False)
-    Array(0.8413447, dtype=float32, weak_type=True)
+    Array(0.8413447, dtype=float32)
     """
-    x = inexact(lift(x, None, "x"))
+    x = strong(inexact(lift(x, None, "x")))
     if approximate:
         return x * (0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * (x * x * x)))))
     return 0.5 * x * special.erfc(neg(x) * sqrt(0.5))

@@ -9,7 +9,7 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import DType, arrayed, axis_of, real_only
+from arrayport.numpy.arguments import DType, arrayed, axis_of, real_only, strong
 from arrayport.numpy.elementwise import copysign
 from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops.elementwise import (
@@ -70,7 +70,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     if dtypes.is_inexact(n.dtype):
         raise ValueError(f"x2 of ldexp must be integers, not {n.dtype}: use power(2, x2) * x1")
     x, n = broadcast_together(x, convert(n, dtypes.default_int()))
-    return convert(_scaled(x, n), x.dtype, x.weak)
+    return convert(_scaled(x, n), x.dtype)
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
@@ -90,7 +90,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     part = _scaled(size, -n)
     n = n + greater_equal(part, 1).astype(n.dtype) - less(part, 0.5).astype(n.dtype)
     n = select(plain, n, constant(0, n)).astype(dtypes.int32)
-    return convert(_scaled(x, -n), x.dtype, x.weak), n
+    return convert(_scaled(x, -n), x.dtype), n
 
 
 def spacing(x: Any, /) -> Array:
@@ -100,9 +100,9 @@ def spacing(x: Any, /) -> Array:
 
     >>> import arrayport.numpy as anp
     >>> anp.spacing(1.0)
-    Array(1.1920929e-07, dtype=float32, weak_type=True)
+    Array(1.1920929e-07, dtype=float32)
     """
-    x = inexact(real_only(x, "spacing"))
+    x = strong(inexact(real_only(x, "spacing")))
     return nextafter(x, copysign(np.inf, x)) - x
 
 

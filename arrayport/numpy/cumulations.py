@@ -16,8 +16,10 @@ from arrayport.ops import shapes
 from arrayport.ops.elementwise import (
     abs,
     equal,
+    floor_divide,
     less,
     logical_and,
+    maximum,
     not_equal,
     remainder,
     select,
@@ -192,16 +194,15 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * pi) ->
     >>> anp.unwrap(anp.array([0.0, 3.0, 6.0, 2.0]), period=6.0)
     Array([0., 3., 6., 8.], dtype=float32)
     """
-    x = strong(arrayed(p, "p"))
+    x, period = map(strong, promote_dtypes((arrayed(p, "p"), arrayed(period, "period"))))
     axis = axis_of(axis, len(x.shape))
-    whole = dtypes.is_integer(x.dtype) and isinstance(period, int)
-    x = x if whole else inexact(x)
     steps = diff(x, axis=axis)
-    half = period // 2 if whole else period / 2
-    bound = half if discont is None else max(discont, half)
+    half = floor_divide(period, 2) if dtypes.is_integer(x.dtype) else period / 2
+    bound = half if discont is None else maximum(discont, half)
     inside = remainder(steps + half, period) - half
-    # A step of exactly half a period keeps its sign.
-    inside = select(logical_and(equal(inside, -half), steps > 0), constant(half, x), inside)
+    # A step of exactly half a period keeps its sign; an odd one has no half.
+    exact = logical_and(equal(inside, -half), equal(half + half, period))
+    inside = select(logical_and(exact, steps > 0), half, inside)
     fix = select(less(abs(steps), bound), constant(0, x), inside - steps)
     rest = slice_in_dim(x, 1, None, axis=axis) + cumsum(fix, axis)
     return shapes.concatenate([slice_in_dim(x, 0, 1, axis=axis), rest], axis)

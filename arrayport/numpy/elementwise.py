@@ -321,12 +321,13 @@ def nan_to_num(
     Array([0., 9.], dtype=float32)
     """
     del copy
-    x = strong(arrayed(x, "x"))
+    x = arrayed(x, "x")
+    if not dtypes.is_inexact(x.dtype):
+        return x
+    x = strong(x)
     if dtypes.is_complex(x.dtype):
         options = {"nan": nan, "posinf": posinf, "neginf": neginf}
         return ops.complex(*(nan_to_num(part, **options) for part in (real(x), imag(x))))
-    if not dtypes.is_floating(x.dtype):
-        return x
     limits = dtypes.finfo(x.dtype)
     high, low = (
         (limits.max if posinf is None else posinf),
@@ -427,9 +428,9 @@ def log10(x: Any, /) -> Array:
 
     >>> import arrayport.numpy as anp
     >>> anp.log10(1000.0)
-    Array(3., dtype=float32, weak_type=True)
+    Array(3., dtype=float32)
     """
-    return _over(log(x), ln(10))
+    return strong(_over(log(x), ln(10)))
 
 
 def _over(x: Array, number: float) -> Array:

@@ -187,9 +187,7 @@ def nanvar(
     Array(1., dtype=float32)
     """
     x, known = _numbers(a, where)
-    spread = var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
-    enough = sum(known, axis, keepdims=keepdims) > ddof
-    return select(enough, spread, full_like(spread, np.nan))
+    return var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
 
 
 @unit("a", "where", "mean")

@@ -20,9 +20,9 @@ from arrayport.numpy.selecting import trim_zeros
 from arrayport.numpy.shapes import atleast_1d, flip, roll
 from arrayport.ops.elementwise import abs, conj, not_equal, power, select, sqrt, square
 from arrayport.ops.elementwise import neg as negative
-from arrayport.ops.promotion import inexact, promote_dtypes, promote_inexact
+from arrayport.ops.promotion import counted, inexact, promote_dtypes, promote_inexact
 from arrayport.ops.shapes import pad
-from arrayport.ops.structure import constant, full_like
+from arrayport.ops.structure import constant, convert, full_like
 
 __all__ = [
     "convolve",
@@ -76,7 +76,8 @@ def polysub(a1: Any, a2: Any) -> Array:
     >>> anp.polysub(anp.array([1, 2]), anp.array([1]))
     Array([1, 1], dtype=int32)
     """
-    return polyadd(a1, negative(arrayed(a2, "a2")))
+    x, y = promote_dtypes((atleast_1d(a1), atleast_1d(a2)), "a polynomial")
+    return polyadd(x, negative(y))
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
@@ -266,7 +267,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     if len(x.shape) != 1:
         raise ValueError(f"vander takes a vector, not shape {x.shape}")
     powers = np.arange(x.size if N is None else count_of(N, "N"), dtype=dtypes.default_int())
-    return power(x[:, None], powers if increasing else powers[::-1])
+    x = counted(x)
+    return convert(power(x[:, None], powers if increasing else powers[::-1]), x.dtype)
 
 
 # ---- convolution

@@ -186,7 +186,7 @@ def geomspace(
     """
     low, high = (strong(x) for x in promote_inexact((start, stop), "geomspace"))
     own = sign(low)
-    steps = linspace(log(low * own), log(high * own), num, endpoint)
+    steps = linspace(log(low / own), log(high / own), num, endpoint)
     out = exp(steps) * own
     # The ends are exact.
     ends = [(0, low)] if num and not endpoint else [(0, low), (-1, high)][:num]

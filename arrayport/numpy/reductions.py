@@ -419,7 +419,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """Average the squared distances from the mean; the divisor is n - ddof.
+    """Average the squared distances from the mean; the divisor is n - ddof, or NaN if not positive.
 
     `correction` is the standard's name of `ddof`, `mean` a known mean, that keeps its axes. Of
     complex numbers the moduli count. Source: ``jax.numpy.var``.
@@ -444,7 +444,10 @@ def var(
     squares = real(mul(off, conj(off))) if dtypes.is_complex(x.dtype) else square(off)
     total = reduce_sum(squares if where is None else masked(squares, where, 0), axes)
     left = count - (ddof if isinstance(ddof, int | float) else arrayed(ddof, "ddof"))
-    left = maximum(left, 0) if isinstance(left, Array) else np.maximum(left, 0).item()
+    if isinstance(left, Array):
+        left = select(left > 0, left, np.nan)
+    elif left <= 0:
+        left = np.nan
     return restore_axes(convert(total / left, known), x.shape, axes, keepdims)
 
 

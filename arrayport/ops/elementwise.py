@@ -372,7 +372,7 @@ def sign(x: Any) -> Array:
     if x.dtype.kind != "c":
         return _sign(x)
     size = abs(x)
-    return _where(size == 0, constant(0, x), x / _where(size == 0, constant(1, size), size))
+    return select(size == 0, constant(0, x), x / select(size == 0, constant(1, size), size))
 
 
 def floor_divide(x: Any, y: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.numpy.arguments import strong
 from arrayport.ops.promotion import common_shape, lift_all, promote_inexact
 from arrayport.ops.structure import broadcast_to
 
@@ -20,6 +21,11 @@ def floats(function: str, *xs: Any) -> list[Array]:
                 f"{function} takes real numbers, not {x.dtype}: take .real or abs first"
             )
     return in_one_shape(promote_inexact(arrays))
+
+
+def strong_floats(function: str, *xs: Any) -> list[Array]:
+    """Give the same where JAX's own series make strong numbers, of Python's too."""
+    return [strong(x) for x in floats(function, *xs)]
 
 
 def numbers(function: str, *xs: Any) -> list[Array]:

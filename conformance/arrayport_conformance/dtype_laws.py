@@ -31,12 +31,15 @@ def stated(row: Row) -> Case | None:
 
 
 def calls(row: Row) -> Iterator[tuple[str, Call]]:
-    """Give calls of every dtype, and of two operands those where one is a number."""
+    """Give calls of every dtype, with numbers alone, and of two operands with one number."""
     first = stated(row)
     if first is None:
         return
     for dtype in DTYPES:
         yield dtype, fill(first, dtype, 0)
+    for number in () if row.function.startswith("lax.") else NUMBERS:
+        args = tuple([number if _drawn(x) else x for x in first.args])
+        yield str(number), fill(replace(first, args=args), "float32", 0)
     if row.function.startswith("numpy.") and len(first.args) == 2 and all(map(_drawn, first.args)):
         for dtype in GIVES_WAY:
             for number in NUMBERS:

@@ -33,14 +33,14 @@ DEPARTURES: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(["numpy.power", "numpy.pow", "numpy.gcd", "numpy.lcm"], (("bool",), WEAK)),
     **dict.fromkeys(["nn.log1mexp", "scipy.special.softmax"], (("bool",), COUNTED)),
     "scipy.special.log_softmax": (("bool",), COUNTED),
-    **dict.fromkeys(["nn.sigmoid", "nn.silu", "nn.swish"], (WHOLE, COUNTED)),
+    **dict.fromkeys(["nn.sigmoid", "nn.silu", "nn.swish"], ((*WHOLE, "2"), COUNTED)),
     **dict.fromkeys(
         ["nn.relu", "nn.softplus", "nn.soft_sign", "nn.hard_tanh", "nn.mish"], (("bool",), TRUTH)
     ),
     "nn.sparse_sigmoid": (("complex64",), "complex numbers have an order here, as in numpy.max"),
     **dict.fromkeys(
         [f"scipy.special.{name}" for name in ("ndtr", "ndtri", "log_ndtr", "spence")],
-        ((*WHOLE, *NARROW), f"{COUNTED}; {HALF}"),
+        ((*WHOLE, *NARROW, "2"), f"{COUNTED}; {HALF}"),
     ),
     **dict.fromkeys(
         [f"scipy.special.{n}" for n in ("erfcx", "loggamma", "gamma", "boxcox", "boxcox1p")],
@@ -56,7 +56,7 @@ DEPARTURES: dict[str, tuple[tuple[str, ...], str]] = {
         "a Python number takes the other operand's dtype, as in lax.add",
     ),
     "scipy.special.sph_harm_y": (
-        (*WHOLE, *NARROW, "float32"),
+        (*WHOLE, *NARROW, "float32", "2", "2.5"),
         "JAX computes it only where n is known",
     ),
 }

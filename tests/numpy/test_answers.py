@@ -119,3 +119,20 @@ def test_one_level_of_a_tree() -> None:
     assert [(str(key), child) for key, child in pairs] == [("[0]", 7), ("[1]", None)]
     assert tree_util.is_tree_node(tuple)
     assert not tree_util.is_tree_node(float)
+
+
+@pytest.mark.parametrize("period", [4, 5, 5.0])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float32"])
+def test_unwrap_takes_whole_periods_out(dtype: str, period: float) -> None:
+    values = np.array([0, 3, 1, 5, 4, 9, 2], dtype)
+    known = np.unwrap(values, period=period)
+    found = anp.unwrap(anp.asarray(values), period=period)
+    np.testing.assert_array_equal(np.asarray(found), known)
+    held = anp.unwrap(anp.asarray(values), period=anp.asarray(period))
+    np.testing.assert_array_equal(np.asarray(held), known)
+    assert found.dtype == held.dtype == (values.dtype if type(period) is int else np.float32)
+
+
+def test_geomspace_of_complex_ends_is_a_spiral() -> None:
+    found = np.asarray(anp.geomspace(1 + 1j, 8, 4))
+    np.testing.assert_allclose(found, np.geomspace(1 + 1j, 8, 4), rtol=1e-6, atol=1e-6)

@@ -50,3 +50,4 @@ def test_sums_of_polynomials_of_different_degrees() -> None:
     x, y = anp.array([1, 2, 3]), anp.array([10])
     assert anp.polyadd(y, x).tolist() == [1, 2, 13]
     assert anp.polysub(y, x).tolist() == [-1, -2, 7]
+    assert anp.polysub(x, anp.array([True])).tolist() == [1, 2, 2]

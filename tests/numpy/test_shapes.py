@@ -104,6 +104,7 @@ CASES: list[Case] = [
     case("blackman", 5),
     case("hanning", 1),
     case("vander", G),
+    case("vander", np.array([3, 200], np.uint8), 6),
     case("diag_indices", 3),
     # shapes
     case("reshape", F, (2, -1)),

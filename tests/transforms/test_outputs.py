@@ -7,6 +7,7 @@ import pytest
 
 import arrayport as ap
 import arrayport.numpy as anp
+from arrayport import lax
 
 pytestmark = pytest.mark.usefixtures("own_backend")
 
@@ -78,3 +79,16 @@ def test_parts_stand_as_in_jax(kth: int) -> None:
     places = np.argsort(host, axis=1, kind="stable")
     expected = np.concatenate([places[:, :first], np.sort(places[:, first:])], axis=1)
     np.testing.assert_array_equal(np.asarray(order), expected)
+
+
+def test_a_carry_that_takes_another_type_gives_way_no_longer() -> None:
+    loops = [
+        lax.while_loop(lambda c: c < 9, lambda c: c * 2.0, 3),
+        lax.fori_loop(0, 2, lambda _i, c: c * 2.0, 3),
+        lax.scan(lambda c, _: (c * 2.0, None), 3, length=2)[0],
+    ]
+    assert [(c.item(), c.dtype, c.weak_type) for c in loops] == [
+        (12.0, anp.ones(()).dtype, False)
+    ] * 3
+    kept = lax.while_loop(lambda c: c < 9, lambda c: c * 2.0, 3.0)
+    assert (kept.item(), kept.weak_type) == (12.0, True)

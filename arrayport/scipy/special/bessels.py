@@ -8,7 +8,7 @@ from typing import Any
 from arrayport.core.array import Array
 from arrayport.ops import special as ops
 from arrayport.ops.shapes import stack
-from arrayport.scipy.arguments import floats
+from arrayport.scipy.arguments import floats, strong_floats
 
 __all__ = ["bessel_jn", "i0", "i0e", "i1", "i1e"]
 
@@ -61,9 +61,9 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.bessel_jn(0.0, v=1)
-    Array([1., 0.], dtype=float32, weak_type=True)
+    Array([1., 0.], dtype=float32)
     """
-    (z,) = floats("bessel_jn", z)
+    (z,) = strong_floats("bessel_jn", z)
     if index(v) < 0:
         raise ValueError(f"bessel_jn needs v >= 0, not {v}")
     return stack([ops.bessel_j(n, z, index(n_iter)) for n in range(v + 1)])

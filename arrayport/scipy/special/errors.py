@@ -9,7 +9,7 @@ from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.ops import special as ops
 from arrayport.ops.structure import convert
-from arrayport.scipy.arguments import floats, numbers
+from arrayport.scipy.arguments import floats, numbers, strong_floats
 
 __all__ = [
     "dawsn",
@@ -63,9 +63,9 @@ def erfcinv(y: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.erfcinv(1.0)
-    Array(-0., dtype=float32, weak_type=True)
+    Array(-0., dtype=float32)
     """
-    return ops.erfc_inv(*floats("erfcinv", y))
+    return ops.erfc_inv(*strong_floats("erfcinv", y))
 
 
 def erfcx(x: Any) -> Array:
@@ -73,9 +73,9 @@ def erfcx(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.erfcx(0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
-    return ops.erfcx(*floats("erfcx", x))
+    return ops.erfcx(*strong_floats("erfcx", x))
 
 
 def dawsn(x: Any) -> Array:
@@ -85,9 +85,9 @@ def dawsn(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.dawsn(0.0)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    return ops.dawsn(*floats("dawsn", x))
+    return ops.dawsn(*strong_floats("dawsn", x))
 
 
 def wofz(z: Any) -> Array:
@@ -97,10 +97,10 @@ def wofz(z: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.wofz(0.0)
-    Array(1.+0.j, dtype=complex64, weak_type=True)
+    Array(1.+0.j, dtype=complex64)
     """
     (z,) = numbers("wofz", z)
-    return ops.wofz(convert(z, dtypes.complex_dtype(z.dtype), z.weak))
+    return ops.wofz(convert(z, dtypes.complex_dtype(z.dtype)))
 
 
 def ndtr(x: Any) -> Array:
@@ -110,9 +110,9 @@ def ndtr(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.ndtr(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
-    (x,) = floats("ndtr", x)
+    (x,) = strong_floats("ndtr", x)
     return ops.erfc(x * -sqrt(0.5)) * 0.5
 
 
@@ -123,9 +123,9 @@ def ndtri(p: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.ndtri(0.5)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    return ops.ndtri(*floats("ndtri", p))
+    return ops.ndtri(*strong_floats("ndtri", p))
 
 
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
@@ -136,13 +136,13 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.log_ndtr(-100.0)
-    Array(-5005.5244, dtype=float32, weak_type=True)
+    Array(-5005.5244, dtype=float32)
     """
     if not isinstance(series_order, int):
         raise TypeError(f"series_order must be an integer, not {series_order!r}")
     if not 0 <= series_order <= 30:
         raise ValueError(f"series_order must be from 0 to 30, not {series_order}")
-    return ops.log_ndtr(*floats("log_ndtr", x))
+    return ops.log_ndtr(*strong_floats("log_ndtr", x))
 
 
 def owens_t(h: Any, a: Any) -> Array:
@@ -152,6 +152,6 @@ def owens_t(h: Any, a: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.owens_t(0.0, 1.0)
-    Array(0.125, dtype=float32, weak_type=True)
+    Array(0.125, dtype=float32)
     """
-    return ops.owens_t(*floats("owens_t", h, a))
+    return ops.owens_t(*strong_floats("owens_t", h, a))

@@ -15,7 +15,7 @@ from arrayport.ops import special as ops
 from arrayport.ops.elementwise import exp as exp_of
 from arrayport.ops.elementwise import select
 from arrayport.ops.structure import constant
-from arrayport.scipy.arguments import floats
+from arrayport.scipy.arguments import floats, strong_floats
 
 __all__ = [
     "bernoulli",
@@ -45,9 +45,9 @@ def gamma(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.gamma(5.0)
-    Array(24., dtype=float32, weak_type=True)
+    Array(24., dtype=float32)
     """
-    return ops.gamma(*floats("gamma", x))
+    return ops.gamma(*strong_floats("gamma", x))
 
 
 def gammaln(x: Any) -> Array:
@@ -82,9 +82,9 @@ def gammasgn(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.gammasgn(-0.5)
-    Array(-1., dtype=float32, weak_type=True)
+    Array(-1., dtype=float32)
     """
-    return ops.gammasgn(*floats("gammasgn", x))
+    return ops.gammasgn(*strong_floats("gammasgn", x))
 
 
 def digamma(x: Any) -> Array:
@@ -129,9 +129,9 @@ def poch(z: Any, m: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.poch(2.0, 3.0)
-    Array(24., dtype=float32, weak_type=True)
+    Array(24., dtype=float32)
     """
-    return ops.poch(*floats("poch", z, m))
+    return ops.poch(*strong_floats("poch", z, m))
 
 
 def multigammaln(a: Any, d: Any) -> Array:
@@ -141,9 +141,9 @@ def multigammaln(a: Any, d: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.multigammaln(1.0, 1)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    (a,) = floats("multigammaln", a)
+    (a,) = strong_floats("multigammaln", a)
     d = int(d)
     total = constant(d * (d - 1) / 4 * log(pi), a)
     for j in range(d):
@@ -190,9 +190,9 @@ def beta(a: Any, b: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.beta(2.0, 1.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
-    a, b = floats("beta", a, b)
+    a, b = strong_floats("beta", a, b)
     signs = ops.gammasgn(a) * ops.gammasgn(b) * ops.gammasgn(a + b)
     return signs * exp_of(ops.betaln(a, b))
 

@@ -13,7 +13,7 @@ from arrayport.ops.elementwise import abs, complex, conj, cos, equal, floor, max
 from arrayport.ops.elementwise import sqrt as root
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import constant, convert
-from arrayport.scipy.arguments import floats, in_one_shape
+from arrayport.scipy.arguments import floats, in_one_shape, strong_floats
 
 __all__ = ["hyp1f1", "hyp2f1", "sph_harm_y"]
 
@@ -23,9 +23,9 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.hyp1f1(1.0, 1.0, 0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
-    return ops.hyp1f1_p.bind(*floats("hyp1f1", a, b, x))
+    return ops.hyp1f1_p.bind(*strong_floats("hyp1f1", a, b, x))
 
 
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
@@ -33,9 +33,9 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.hyp2f1(1.0, 1.0, 2.0, 0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
-    return ops.hyp2f1_p.bind(*floats("hyp2f1", a, b, c, x))
+    return ops.hyp2f1_p.bind(*strong_floats("hyp2f1", a, b, c, x))
 
 
 def sph_harm_y(

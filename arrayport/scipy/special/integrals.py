@@ -6,7 +6,7 @@ from typing import Any
 
 from arrayport.core.array import Array
 from arrayport.ops import special as ops
-from arrayport.scipy.arguments import floats
+from arrayport.scipy.arguments import strong_floats
 
 __all__ = ["exp1", "expi", "expn", "fresnel", "sici", "spence"]
 
@@ -16,9 +16,9 @@ def exp1(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.exp1(1.0)
-    Array(0.21938394, dtype=float32, weak_type=True)
+    Array(0.21938394, dtype=float32)
     """
-    return ops.exp1(*floats("exp1", x))
+    return ops.exp1(*strong_floats("exp1", x))
 
 
 def expi(x: Any) -> Array:
@@ -29,7 +29,7 @@ def expi(x: Any) -> Array:
     >>> expi(1.0).round(4)
     Array(1.8951, dtype=float32, weak_type=True)
     """
-    return ops.expi(*floats("expi", x))
+    return ops.expi(*strong_floats("expi", x))
 
 
 def expn(n: Any, x: Any) -> Array:
@@ -39,9 +39,9 @@ def expn(n: Any, x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.expn(2, 0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
-    return ops.expn(*floats("expn", n, x))
+    return ops.expn(*strong_floats("expn", n, x))
 
 
 def sici(x: Any) -> tuple[Array, Array]:
@@ -51,9 +51,9 @@ def sici(x: Any) -> tuple[Array, Array]:
 
     >>> from arrayport.scipy import special
     >>> special.sici(0.0)[0]
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    (x,) = floats("sici", x)
+    (x,) = strong_floats("sici", x)
     return ops.sine_integral(x), ops.cosine_integral(x)
 
 
@@ -64,9 +64,9 @@ def fresnel(x: Any) -> tuple[Array, Array]:
 
     >>> from arrayport.scipy import special
     >>> special.fresnel(0.0)[1]
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    (x,) = floats("fresnel", x)
+    (x,) = strong_floats("fresnel", x)
     return ops.fresnel_sine(x), ops.fresnel_cosine(x)
 
 
@@ -77,6 +77,6 @@ def spence(x: Any) -> Array:
 
     >>> from arrayport.scipy import special
     >>> special.spence(1.0)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    return ops.spence(*floats("spence", x))
+    return ops.spence(*strong_floats("spence", x))

@@ -120,12 +120,11 @@ def solve_triangular(
     flags = {"trans_a": {"N": 0, "T": 1, "C": 2}.get(trans, trans), "lower": lower}
     if check_finite and not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise ValueError("array must not contain infs or NaNs")
-    vectors = b.ndim == a.ndim - 1
 
     def one(a: Host, b: Host) -> Host:
-        return trsm(1, a, b[:, None] if vectors else b, diag=unit_diagonal, **flags).reshape(b.shape)
+        return trsm(1, a, b.reshape(len(b), -1), diag=unit_diagonal, **flags).reshape(b.shape)
 
-    columns = "n" if vectors else "n,k"
+    columns = "n" if b.ndim == a.ndim - 1 else "n,k"
     return np.vectorize(one, [dtype.char], signature=f"(n,n),({columns})->({columns})")(a, b)
 
 
