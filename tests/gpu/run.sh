@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# On a machine with a CUDA device: the programs, the operations and the laws on real CuPy.
+# On a machine with a CUDA device: the programs, the operations and the laws on real CuPy, the laws
+# of jit with every Program compiled to kernels as well, and what these gain.
 #   OUT=folder bash tests/gpu/run.sh          # junit files and logs go to $OUT
 #   BACKEND=cupy-sim SCALE=20 bash tests/gpu/run.sh    # every line of it, with no device
 # Nothing is installed or fetched. Parts have time limits: all of it takes less than 6 minutes; the
@@ -31,6 +32,12 @@ part() {
 S=${SCALE:-100} # per cent of the time
 part programs $((75 * S / 100)) tests/programs --ignore tests/programs/test_examples.py
 part operations $((75 * S / 100)) tests/ops tests/random tests/backends/cupy
-part laws $((110 * S / 100)) tests/laws/test_laws.py -k "same or jit"
+part laws $((80 * S / 100)) tests/laws/test_laws.py -k "same or jit"
+part compiled $((50 * S / 100)) -p tests.gpu.at_once tests/laws/test_laws.py -k jit
 
-"$PYTHON" tests/gpu/summary.py "$OUT" programs operations laws
+ROWS=16384
+[[ $BACKEND == cupy-sim ]] && ROWS=64
+timeout 40 "$PYTHON" -m tests.gpu.kernels "$BACKEND" "$ROWS" | tee "$OUT/kernels.txt"
+KERNELS=${PIPESTATUS[0]}
+
+"$PYTHON" tests/gpu/summary.py "$OUT" programs operations laws compiled && exit "$KERNELS"

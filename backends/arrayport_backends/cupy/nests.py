@@ -189,7 +189,7 @@ class Kernel:
         `piece`: of how many elements a block of the grid's second axis takes how many.
         """
         b, (size, each) = self.b, piece
-        rooms = [self.room(dtype) if team.shares else () for _, dtype in sums]
+        rooms = {d: self.room(d) for d in dict.fromkeys(d for _, d in sums) if team.shares}
         start, end = team.start, f"{size}"
         if each < size:
             low = b.named(self.index, f"blockIdx.y * {each}").code
@@ -209,11 +209,11 @@ class Kernel:
             with self.strided(start, stop, f"{team.step}") as j:
                 for (how, _), total, x in zip(sums, totals, elements(row, j), strict=True):
                     assign(b, total, COMBINE[how](b, total, x))
-            for (how, _), total, room in zip(sums, totals, rooms, strict=True):
+            for (how, dtype), total in zip(sums, totals, strict=True):
                 if team.shuffles:
                     self.shuffle(how, total)
                 if team.shares:
-                    self.gather(how, total, room, team)
+                    self.gather(how, total, rooms[dtype], team)
             with b.block(f"if ({' && '.join(tests)})"):
                 write(row, totals)
 

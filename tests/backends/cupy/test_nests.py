@@ -29,6 +29,7 @@ TALL = DRAW.standard_normal((3000, 50)).astype(np.float32)
 CUBE = DRAW.standard_normal((20, 30, 11)).astype(np.float32)
 INTS = DRAW.integers(-100, 100, (30, 70)).astype(np.int8)
 AT = np.array([3, -1, 40, 7, -41])
+SMALL = DRAW.integers(-9, 9, (5000, 4, 4)).astype(np.float32)
 WAVES = (WIDE[:, :200] + 1j * WIDE[:, 100:]).astype(np.complex64)
 X64 = LONG.astype(np.float64)
 
@@ -40,6 +41,11 @@ CASES: dict[str, tuple[Any, Any, Any]] = {  # a function, its operand, what it g
     "columns of a few": (lambda x: anp.max(x, axis=0), WIDE, WIDE.max(0)),
     "three numbers a row": (lambda x: anp.sum(x.T, axis=0), LONG, X64.sum(1)),
     "three minima of many": (lambda x: anp.min(x.T, axis=0), LONG, LONG.min(1)),
+    "many sums of each row": (
+        lambda x: (x.sum(0), (x * x).sum(0), x.max(0)),
+        SMALL,
+        (SMALL.sum(0), (SMALL * SMALL).sum(0), SMALL.max(0)),
+    ),
     "middle": (lambda x: anp.sum(x, axis=1), CUBE, CUBE.astype("f8").sum(1)),
     "both ends": (lambda x: anp.min(x, axis=(0, 2)), CUBE, CUBE.min((0, 2))),
     "stored on the way": (lambda x: (anp.exp(x), anp.sum(anp.exp(x), axis=1)), WIDE, None),
