@@ -246,13 +246,17 @@ def test_costs_count_loops(backend):
 
 
 def test_donation_deletes(x):
-    f = ap.jit(lambda a, b: a + b, donate_argnums=0)
-    y = anp.ones(3)
-    np.testing.assert_allclose(np.asarray(f(y, x)), [2, 0, 5])
-    assert y.is_deleted()
-    assert not x.is_deleted()
-    with pytest.raises(RuntimeError, match="deleted"):
-        y + 1
+    for donated in ({"donate_argnums": 0}, {"donate_argnums": -2}, {"donate_argnames": "a"}):
+        f = ap.jit(lambda a, b: a + b, **donated)
+        for _ in range(3):  # the later calls go a quicker way
+            y = anp.ones(3)
+            np.testing.assert_allclose(np.asarray(f(y, x)), [2, 0, 5])
+            assert y.is_deleted()
+            assert not x.is_deleted()
+            with pytest.raises(RuntimeError, match="deleted"):
+                y + 1
+            with pytest.raises(RuntimeError, match="deleted"):
+                f(y, x)
 
 
 # ---- contexts and questions

@@ -182,7 +182,8 @@ class Jitted:
         self.options = options
         self.static, self.static_names = resolve_arguments(fun, options, "static")
         self.donated, self.donated_names = resolve_arguments(fun, options, "donate")
-        self.fast: dict[Any, tuple[Any, Any, Any]] = {}  # NumPy Arrays as positional arguments
+        # Of NumPy Arrays as positional arguments.
+        self.fast: dict[Any, tuple[Any, Any, Any, Sequence[int]]] = {}
         self.programs: dict[Any, tuple[Program, Any]] = {}
         self.natives: dict[Any, Any] = {}
         self.quick: dict[type, Callable[..., Any]] = {}  # of these by classes of raw arrays
@@ -204,7 +205,7 @@ class Jitted:
             key = key, x64()
             hit = self.fast.get(key) if not kwargs else None
             if hit is not None and current_stage() is EVAL and not jit_disabled():
-                executor, weak, out_tree = hit
+                executor, weak, out_tree, donated = hit
                 if executor.silent:
                     outs = executor.run(*[a.raw for a in args])
                 else:
@@ -213,6 +214,8 @@ class Jitted:
                         outs = executor.run(*[a.raw for a in args])
                     finally:
                         reset_errors(token)
+                for n in donated:
+                    args[n].delete()
                 if out_tree is None:
                     return Array(outs[0], weak)
                 return tree_unflatten(out_tree, list(map(Array, outs, weak)))
@@ -255,13 +258,14 @@ class Jitted:
                 fast_key is not None
                 and args  # without any, the ambient backend decides
                 and not captured
-                and not self.donated
                 and not self.options.keys() & PLACED
                 and not program.axes
                 and backend is get("numpy")
                 and not inspecting()
+                and not self.written_over(self.given_away(args, kwargs), backend)
             ):
-                self.remember(fast_key, program, out_tree, backend)
+                donated = [n for n in self.donated if -len(args) <= n < len(args)]
+                self.remember(fast_key, program, out_tree, backend, donated)
             if self.donated or self.donated_names:
                 given = self.given_away(args, kwargs)
                 outs = self.overwriting(program, [*captured, *leaves], given, backend)
@@ -362,7 +366,9 @@ class Jitted:
 
         return call
 
-    def remember(self, key: Any, program: Program, out_tree: Any, backend: Backend) -> None:
+    def remember(
+        self, key: Any, program: Program, out_tree: Any, backend: Backend, donated: Sequence[int]
+    ) -> None:
         """Let the next call with plain NumPy Arrays skip everything but the Program."""
         weak = [v.weak for v in program.outs]
         single = out_tree == tree_structure(0)
@@ -370,6 +376,7 @@ class Jitted:
             program.run(backend),
             weak[0] if single else weak,
             None if single else out_tree,
+            donated,
         )
 
     def native(self, engine: Any) -> Any:
@@ -383,10 +390,12 @@ class Jitted:
         self, program: Program, leaves: list[Array], given: Sequence[Array], backend: Backend
     ) -> list[Array]:
         """Run the Program, which may write where those given away are, if nobody else sees it."""
-        if inspecting() or current_stage() is not EVAL or any(type(x) is not Array for x in leaves):
+        large = self.written_over(given, backend)
+        plain = current_stage() is EVAL and all(type(x) is Array for x in leaves)
+        if not large or not plain or inspecting():
             return self.run(program, leaves)
         places = _places(leaves)
-        numbers = [places[id(x)] for x in given if places.get(id(x), -1) >= 0 and backend.alone(x)]
+        numbers = [places[id(x)] for x in large if places.get(id(x), -1) >= 0 and backend.alone(x)]
         if not numbers:
             return self.run(program, leaves)
         executor = program.derive(
@@ -408,6 +417,10 @@ class Jitted:
         given = [args[n] for n in self.donated if -len(args) <= n < len(args)]
         given += [v for k, v in kwargs.items() if k in self.donated_names]
         return [x for x in tree_leaves(given) if type(x) in (Array, PlacedArray)]
+
+    def written_over(self, given: Sequence[Array], backend: Backend) -> list[Array]:
+        """The Arrays among those given away that are so large that it pays to write there."""
+        return [x for x in given if x.nbytes >= backend.overwrites]
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Trace for arguments, which may be ShapeDtypeStructs, without running."""

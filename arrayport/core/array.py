@@ -264,7 +264,7 @@ class Array(Methods):
     def delete(self) -> None:
         """Give the memory up; every later use raises RuntimeError."""
         if not self.is_deleted():
-            self.raw = Deleted(str(aval_of(self)))
+            self.raw = Deleted(aval_of(self))
 
     def is_ready(self) -> bool:
         """Whether the value is there; where nobody can tell, it is."""
@@ -423,13 +423,13 @@ class PlacedArray(Array):
 class Deleted:
     """Stands for the raw value of an Array that was deleted."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, aval: Aval) -> None:
+        self._aval = aval
 
     def error(self) -> RuntimeError:
         """The error for any use."""
         return RuntimeError(
-            f"an array of {self._what} was used at {user_line()} after it was deleted or donated: "
+            f"an array of {self._aval} was used at {user_line()} after it was deleted or donated: "
             "keep a copy, or do not donate it (donate_argnums)"
         )
 

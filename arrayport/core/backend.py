@@ -10,6 +10,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,7 @@ class Backend:
     name: str
     kernels: Mapping[Primitive, Callable[..., Any] | Refusal]
     native: Any = None
+    overwrites: float = inf  # bytes from which it pays to write over an array that is given away
 
     def owns(self, cls: type) -> bool:
         """Whether raw values of this class are this backend's."""

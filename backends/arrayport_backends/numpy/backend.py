@@ -29,6 +29,8 @@ def keys(bits: Any) -> Any:
 class NumpyBackend(ArrayBackend):
     """NumPy: eager calls of one or two plain arrays find their kernel on the primitive itself."""
 
+    overwrites = pool.LARGE
+
     def __init__(self) -> None:
         lib = Lib(
             "numpy",
