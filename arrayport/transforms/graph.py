@@ -16,7 +16,7 @@ from arrayport.core.array import Array, Aval, Tracer
 from arrayport.core.backend import Backend
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import replaying, user_line
-from arrayport.core.primitive import Binary, Holder, Primitive, Slope, Unary
+from arrayport.core.primitive import ERRORS, Binary, Holder, Primitive, Unary
 from arrayport.core.quiet import QUIET, error_state
 from arrayport.core.sparse import Sparse
 from arrayport.core.trace import EVAL, Trace, backend_of, current_stage
@@ -24,7 +24,7 @@ from arrayport.ops.elementwise import add
 from arrayport.ops.structure import broadcast_in_dim, reduce_sum, zeros
 from arrayport.ops.windows import scatter_all
 from arrayport.transforms.forward import no_derivative, push_forward, push_many
-from arrayport.transforms.slopes import Kept, pull_line, pull_slope, push_line, push_slope
+from arrayport.transforms.slopes import pull_line, pull_slope, push_line, push_slope
 
 BOTH = 3  # the bits of two operands
 new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
@@ -118,28 +118,42 @@ class GradTrace(Trace):
         return self.recorded(prim, prim.bind(*xs, **params), xs, parents, params)
 
     def process_unary(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
+        if not prim.smooth:
+            return self.process_linear(prim, x, params)
         parents = (x.node,)  # type: ignore[attr-defined]
-        saved: Any
-        if prim.smooth:
-            slope = prim.slopes.at(1, params) if params else prim.slopes[1]
-            raw = x.plain  # type: ignore[attr-defined]
-            quick = raw is not None and error_state() is QUIET
-            kernel = prim.quick.get(raw.dtype) if quick else None
+        slope = prim.slopes.at(1, params) if params else prim.slopes[1]
+        raw = x.plain  # type: ignore[attr-defined]
+        quick = raw is not None and error_state() is QUIET
+        kernel = prim.quick.get(raw.dtype) if quick else None
+        if kernel is not None:
+            out = kernel(raw, **params) if params else kernel(raw)
+            if type(out) is not ndarray:
+                out = np.asarray(out)
+            kept = slope.keep((None, out, raw))
+            return self.straight(parents, pull_line, push_line, (slope, kept, x.weak), out, x.weak)
+        value = x.value  # type: ignore[attr-defined]
+        ans = prim.apply(value, params)
+        saved = slope, slope.keep((None, ans, value))
+        return self.tracer(ans, parents, pull_slope, push_slope, saved)
+
+    def process_linear(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
+        """Apply a primitive of one operand without partials: most are linear."""
+        parents = (x.node,)  # type: ignore[attr-defined]
+        saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
+        raw = x.plain  # type: ignore[attr-defined]
+        if raw is not None and prim.linear and prim.keeps_weak and not x.weak:
+            kernel = prim.quick.get(raw.dtype) if error_state() is QUIET else None
             if kernel is not None:
-                out = kernel(raw, **params) if params else kernel(raw)
-                if type(out) is not ndarray:
-                    out = np.asarray(out)
-                kept = slope.keep((None, out, raw))
-                return self.straight(parents, slope, kept, out, x.weak)
-            value = x.value  # type: ignore[attr-defined]
-            ans = prim.apply(value, params)
-            saved = slope, slope.keep((None, ans, value))
-            return self.tracer(ans, parents, pull_slope, push_slope, saved)
+                try:
+                    out = kernel(raw, **params)
+                except ERRORS:
+                    out = None  # the general way says what is wrong
+                if type(out) is ndarray:
+                    return self.straight(parents, pull_rule, push_linear, saved, out, False)
         value = x.value  # type: ignore[attr-defined]
         ans = prim.apply(value, params)
         if not prim.linear or not is_inexact(ans.dtype):
             return self.recorded(prim, ans, (value,), parents, params)
-        saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
         return self.tracer(ans, parents, pull_rule, push_linear, saved)
 
     def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
@@ -170,7 +184,8 @@ class GradTrace(Trace):
             if type(out) is not ndarray:
                 out = np.asarray(out)
             kept = slope.keep((None, out, a, b))
-            return self.straight(parents, slope, kept, out, x.weak and y.weak)
+            weak = x.weak and y.weak
+            return self.straight(parents, pull_line, push_line, (slope, kept, weak), out, weak)
         if node_x is not None:
             x = x.value  # type: ignore[attr-defined]
         if node_y is not None:
@@ -180,12 +195,11 @@ class GradTrace(Trace):
         return self.tracer(ans, parents, pull_slope, push_slope, saved)
 
     def straight(
-        self, parents: Sequence[Node], slope: Slope, kept: Kept, out: Any, weak: bool
+        self, parents: Sequence[Node], pull: Any, push: Any, saved: Any, out: ndarray, weak: bool
     ) -> GradTracer:
         """Make the tracer of what a kernel gave for NumPy arrays, and its node."""
         self.count = order = self.count - 1
-        node = order, parents, pull_line, push_line, (slope, kept, weak)
-        return GradTracer(self, node, None, out, weak)
+        return GradTracer(self, (order, parents, pull, push, saved), None, out, weak)
 
     def recorded(
         self,
@@ -419,7 +433,8 @@ def joined(old: Any, ct: Cotangent) -> Any:
         return several
     if type(old) is not Sum:
         if type(old) is not Sparse and type(ct) is not Sparse:
-            return Sum(_sum(old, ct))
+            found = _sum(old, ct)
+            return Sum(found) if type(found) is ndarray else found
         first, old = old, Sum()
         old.add(first)
     old.add(ct)

@@ -211,6 +211,8 @@ def _scalar(out: Any, holomorphic: bool) -> Any:
 
 def _seed(value: Array) -> Array:
     """The cotangent of a scalar value with respect to itself."""
+    while type(value) is GradTracer:  # a constant of every trace: the values alone are asked
+        value = value.value
     raw = value.raw if type(value) is Array else None
     if type(raw) is np.ndarray:
         return _one(raw.dtype, value.weak)
