@@ -21,7 +21,9 @@ from arrayport.ops.structure import (
     batch_to_front,
     broadcast_in_dim,
     convert,
+    merged,
     move_axis,
+    parted,
     reduce_sum,
     reshape,
     zeros,
@@ -245,17 +247,6 @@ all_to_all_p: Collective = Collective(
     across=in_groups(_exchange),
     transposes=(lambda g, _x, **params: all_to_all_p.bind(g, **params),),
 )
-
-
-def merged(x: Array, axis: int) -> Array:
-    """One axis of two neighbours."""
-    return reshape(x, (*x.shape[:axis], x.shape[axis] * x.shape[axis + 1], *x.shape[axis + 2 :]))
-
-
-def parted(x: Array, axis: int, count: int) -> Array:
-    """Two axes, of `count` parts and what each holds, of one."""
-    extent = x.shape[axis] // count
-    return reshape(x, (*x.shape[:axis], count, extent, *x.shape[axis + 1 :]))
 
 
 # ---- places along the axis

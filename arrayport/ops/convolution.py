@@ -16,7 +16,7 @@ from arrayport.ops.precisions import canonical_precision
 from arrayport.ops.products import preferred_dtype
 from arrayport.ops.promotion import promote_dtypes
 from arrayport.ops.slices import reverse
-from arrayport.ops.structure import convert, move_axis, reshape
+from arrayport.ops.structure import convert, merged, move_axis, parted, reshape
 
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
@@ -172,32 +172,23 @@ def _regroup(x: Array, axes: Shape, groups: int) -> Array:
     if groups == 1:
         return x
     source, target = axes
-    shape = list(x.shape)
-    shape[source : source + 1] = [groups, shape[source] // groups]
-    return _merge(move_axis(reshape(x, shape), source, target), target)
-
-
-def _merge(x: Array, axis: int) -> Array:
-    """Make one axis of two neighbours."""
-    shape = x.shape
-    return reshape(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+    return merged(move_axis(parted(x, source, groups), source, target), target)
 
 
 def _fold(x: Array, dim: int, axis: int, groups: int) -> Array:
     """Make the batch axis `dim` a part of another axis, within its groups."""
     x = move_axis(x, dim, axis)
     if groups == 1:
-        return _merge(x, axis)
-    shape = list(x.shape)
-    shape[axis + 1 : axis + 2] = [groups, shape[axis + 1] // groups]
-    return _merge(_merge(move_axis(reshape(x, shape), axis, axis + 1), axis), axis)
+        return merged(x, axis)
+    x = move_axis(parted(x, axis + 1, groups), axis, axis + 1)
+    return merged(merged(x, axis), axis)
 
 
 def _unfold(x: Array, size: int, axis: int, groups: int) -> tuple[Array, int]:
     """Undo `_fold`; also give the batch axis."""
     shape = list(x.shape)
     shape[axis : axis + 1] = [groups, size, shape[axis] // (groups * size) if size else 0]
-    return _merge(move_axis(reshape(x, shape), axis + 1, axis), axis + 1), axis
+    return merged(move_axis(reshape(x, shape), axis + 1, axis), axis + 1), axis
 
 
 def _batch(

@@ -210,6 +210,17 @@ def move_axis(x: Array, source: int, target: int) -> Array:
     return transpose(x, order)
 
 
+def merged(x: Array, axis: int) -> Array:
+    """One axis of two neighbours."""
+    return reshape(x, (*x.shape[:axis], x.shape[axis] * x.shape[axis + 1], *x.shape[axis + 2 :]))
+
+
+def parted(x: Array, axis: int, count: int) -> Array:
+    """Two axes, of `count` parts and what each holds, of one."""
+    extent = x.shape[axis] // count
+    return reshape(x, (*x.shape[:axis], count, extent, *x.shape[axis + 1 :]))
+
+
 def batch_to_front(size: int, x: Array, dim: int | None) -> Array:
     """A batched operand with its batch axis first; one that is not batched is repeated."""
     if dim is not None:

@@ -228,6 +228,11 @@ def _starts_batched(size: int, starts: Sequence[Array], dims: Sequence[int | Non
     return stack_last([convert(s, index) for s in in_front(size, starts, dims)])
 
 
+def _from_front(starts: Sequence[Array]) -> list[Array]:
+    """The starts with one more in front, for an axis of examples that is read whole."""
+    return [zeros(starts[0]) if starts else scalar(0, dtypes.default_int()), *starts]
+
+
 def _check_dynamic(name: str, shape: Shape, sizes: Shape, starts: Sequence[Any]) -> None:
     if len(sizes) != len(shape) or any(not 0 <= k <= n for k, n in zip(sizes, shape, strict=True)):
         raise TypeError(
@@ -245,10 +250,8 @@ def _dynamic_abstract(x: Any, *starts: Any, sizes: Shape) -> Aval:
 def _dynamic_batch(size: int, xs: Any, dims: Any, /, sizes: Shape) -> tuple[Array, int]:
     x, *starts = xs
     if all(d is None for d in dims[1:]):
-        front = zeros(starts[0]) if starts else scalar(0, dtypes.default_int())
-        return dynamic_slice_p.bind(
-            move_axis(x, dims[0], 0), front, *starts, sizes=(size, *sizes)
-        ), 0
+        whole = move_axis(x, dims[0], 0)
+        return dynamic_slice_p.bind(whole, *_from_front(starts), sizes=(size, *sizes)), 0
     return gather_p.batch(
         size,
         (x, _starts_batched(size, starts, dims[1:])),
@@ -282,8 +285,8 @@ def _dynamic_add_abstract(x: Any, *rest: Any) -> Aval:
 def _dynamic_add_batched(size: int, xs: Any, dims: Any) -> Batched:
     *starts, value = xs
     if all(d is None for d in dims[:-1]):
-        front = zeros(starts[0]) if starts else scalar(0, dtypes.default_int())
-        return dynamic_slice_add_p, [front, *starts, batch_to_front(size, value, dims[-1])], {}
+        value = batch_to_front(size, value, dims[-1])
+        return dynamic_slice_add_p, [*_from_front(starts), value], {}
     indices = _starts_batched(size, starts, dims[:-1])
     numbers = ScatterDimensionNumbers(*_window_numbers(len(starts)))
     pair, pair_dims = (indices, value), (0, dims[-1])
@@ -329,8 +332,7 @@ def _update_batch(size: int, xs: Any, dims: Any, /) -> tuple[Array, int]:
     x, update = in_front(size, xs[:2], dims[:2])
     starts = xs[2:]
     if all(d is None for d in dims[2:]):
-        front = zeros(starts[0]) if starts else scalar(0, dtypes.default_int())
-        return dynamic_update_slice_p.bind(x, update, front, *starts), 0
+        return dynamic_update_slice_p.bind(x, update, *_from_front(starts)), 0
     return scatter_set_p.batch(
         size,
         (x, _starts_batched(size, starts, dims[2:]), update),

@@ -20,8 +20,6 @@ from arrayport.ops.collectives import (
     all_to_all_p,
     apart_p,
     axis_index_p,
-    merged,
-    parted,
     pbroadcast_p,
     pmax_p,
     pmin_p,
@@ -34,7 +32,15 @@ from arrayport.ops.collectives import (
 from arrayport.ops.indexing import take
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import reduce_max, reduce_min
-from arrayport.ops.structure import axis_of, convert, move_axis, reduce_sum, reshape
+from arrayport.ops.structure import (
+    axis_of,
+    convert,
+    merged,
+    move_axis,
+    parted,
+    reduce_sum,
+    reshape,
+)
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.varying import told, varied, varies
 
@@ -239,12 +245,8 @@ def _all_gather(
             out = all_gather_p.bind(varied(out, told((name,))), axes=(name,), **known)
             if to == "varying":
                 out = _apart(out, name)
-        out = reshape(out, (count, *v.shape))
-        out = move_axis(out, 0, place)
-        if tiled:
-            merged = (*v.shape[:place], count * v.shape[place], *v.shape[place + 1 :])
-            out = reshape(out, merged)
-        return out
+        out = move_axis(reshape(out, (count, *v.shape)), 0, place)
+        return merged(out, place) if tiled else out
 
     return tree_map(leaf, x)
 
