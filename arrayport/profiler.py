@@ -46,6 +46,14 @@ def start_trace(
     Own engines record operations, the kernels of compiled functions, tracing and compiling; JAX
     profiles itself, with these options, if it is loaded. Raises RuntimeError if a profile is being
     taken already.
+
+    >>> import arrayport as ap, arrayport.numpy as anp, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, ap.use_backend("numpy"):
+    ...     ap.profiler.start_trace(folder)
+    ...     total = anp.sum(anp.arange(3))
+    ...     ap.profiler.stop_trace()
+    ...     len(list(pathlib.Path(folder).rglob("*.trace.json.gz")))
+    1
     """
     if _begun:
         raise RuntimeError("a profile is being taken already: stop_trace ends it")
@@ -128,6 +136,12 @@ def save_device_memory_profile(filename: str, backend: str | None = None) -> Non
     """Write `device_memory_profile` to a file. Source: `jax.profiler.save_device_memory_profile`.
 
     `go tool pprof -web FILE` shows it.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_device_memory_profile(f"{folder}/held.prof", "cpu")
+    ...     pathlib.Path(f"{folder}/held.prof").stat().st_size > 0
+    True
     """
     Path(filename).write_bytes(device_memory_profile(backend))
 

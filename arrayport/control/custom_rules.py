@@ -32,6 +32,9 @@ class SymbolicZero:
     """A tangent or cotangent that is zero whatever happens, with the type that it has.
 
     Source: `jax.custom_derivatives.SymbolicZero`.
+
+    >>> SymbolicZero(Aval((2,), np.dtype("float32"))).instantiate()
+    Array([0., 0.], dtype=float32)
     """
 
     aval: Aval

@@ -142,6 +142,9 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
     """Replace every CustomVJPPrimal of a pytree by its value.
 
     Source: `jax.custom_derivatives.custom_vjp_primal_tree_values`.
+
+    >>> custom_vjp_primal_tree_values({"x": CustomVJPPrimal(2.0, True), "n": 3})
+    {'n': 3, 'x': 2.0}
     """
     return tree_map(lambda x: x.value if type(x) is CustomVJPPrimal else x, tree)
 

@@ -75,7 +75,13 @@ def aval_of(x: Any) -> Aval:
 class Array(Methods):
     """An immutable array: a raw value of some backend, and whether its dtype is weak.
 
-    Made by `arrayport.numpy.asarray` and every operation, not by calling this class.
+    Made by `arrayport.numpy.asarray` and every operation, not by calling this class. Source:
+    ``jax.Array``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> x = anp.asarray([1.0, 2.0])
+    >>> isinstance(x, ap.Array), x.at[0].set(5.0)
+    (True, Array([5., 2.], dtype=float32))
     """
 
     # No slots: CPython makes instances of a class without them half as fast again.

@@ -38,7 +38,14 @@ INSTALL = {
 
 @dataclass(frozen=True)
 class Device:
-    """A place where arrays live: a backend, a platform ("cpu", "gpu", "tpu"), a number."""
+    """A place where arrays live: a backend, a platform ("cpu", "gpu", "tpu"), a number.
+
+    Source: ``jax.Device``.
+
+    >>> import arrayport as ap
+    >>> str(ap.devices("cupy-sim")[0])
+    'cupy-sim:gpu:0'
+    """
 
     backend: str
     platform: str

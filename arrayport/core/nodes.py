@@ -17,7 +17,7 @@ Unflatten = Callable[[Any, Sequence[Any]], Any]
 
 @dataclasses.dataclass(frozen=True)
 class DictKey:
-    """The key of a mapping's child."""
+    """The key of a mapping's child. Source: ``jax.tree_util.DictKey``."""
 
     key: Any
 
@@ -27,7 +27,7 @@ class DictKey:
 
 @dataclasses.dataclass(frozen=True)
 class SequenceKey:
-    """The position of a list's or tuple's child."""
+    """The position of a list's or tuple's child. Source: ``jax.tree_util.SequenceKey``."""
 
     idx: int
 
@@ -37,7 +37,7 @@ class SequenceKey:
 
 @dataclasses.dataclass(frozen=True)
 class GetAttrKey:
-    """The attribute that holds an object's child."""
+    """The attribute that holds an object's child. Source: ``jax.tree_util.GetAttrKey``."""
 
     name: str
 
@@ -47,7 +47,10 @@ class GetAttrKey:
 
 @dataclasses.dataclass(frozen=True)
 class FlattenedIndexKey:
-    """The position of a child among those of a class that was registered without keys."""
+    """The position of a child among those of a class that was registered without keys.
+
+    Source: ``jax.tree_util.FlattenedIndexKey``.
+    """
 
     key: int
 

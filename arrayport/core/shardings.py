@@ -92,6 +92,11 @@ class Shard:
     """The part of an array on one device; of equal parts `replica_id` 0 is the first.
 
     Source: `jax.Shard`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> (shard,) = anp.arange(3).addressable_shards
+    >>> shard.replica_id, shard.data
+    (0, Array([0, 1, 2], dtype=int32))
     """
 
     device: Device

@@ -25,7 +25,10 @@ ConvGeneralDilatedDimensionNumbers: TypeAlias = tuple[str, str, str] | ConvDimen
 
 
 class AccuracyMode(enum.Enum):
-    """How exactly accelerators compute functions; elsewhere they are exact to the dtype."""
+    """How exactly accelerators compute functions; elsewhere they are exact to the dtype.
+
+    Source: ``jax.lax.AccuracyMode``.
+    """
 
     HIGHEST = 1
     DEFAULT = 2
@@ -33,7 +36,7 @@ class AccuracyMode(enum.Enum):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The error that an accelerator may make in a function."""
+    """The error that an accelerator may make in a function. Source: ``jax.lax.Tolerance``."""
 
     atol: float = 0.0
     rtol: float = 0.0
@@ -45,7 +48,7 @@ class Tolerance:
 
 
 class GatherScatterMode(enum.Enum):
-    """What an index out of range means."""
+    """What an index out of range means. Source: ``jax.lax.GatherScatterMode``."""
 
     CLIP = enum.auto()
     FILL_OR_DROP = enum.auto()
@@ -53,7 +56,7 @@ class GatherScatterMode(enum.Enum):
 
 
 class RandomAlgorithm(enum.IntEnum):
-    """What makes the bits of `rng_bit_generator`."""
+    """What makes the bits of `rng_bit_generator`. Source: ``jax.lax.RandomAlgorithm``."""
 
     RNG_DEFAULT = 0
     RNG_THREE_FRY = 1
@@ -61,7 +64,7 @@ class RandomAlgorithm(enum.IntEnum):
 
 
 class RoundingMethod(enum.IntEnum):
-    """Where halves round to."""
+    """Where halves round to. Source: ``jax.lax.RoundingMethod``."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1

@@ -75,7 +75,10 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
 
 
 class RaggedDotDimensionNumbers(NamedTuple):
-    """What `ragged_dot_general` sums and batches, where lhs is ragged, and where rhs has groups."""
+    """What `ragged_dot_general` sums and batches, where lhs is ragged, and where rhs has groups.
+
+    Source: ``jax.lax.RaggedDotDimensionNumbers``.
+    """
 
     dot_dimension_numbers: Any
     lhs_ragged_dimensions: Sequence[int]

@@ -15,7 +15,15 @@ __all__ = ["fromfile", "fromiter", "fromstring", "load", "save", "savez"]
 
 
 def fromfile(*args: Any, **kwargs: Any) -> Array:
-    """Read a file's numbers as a vector; the arguments are NumPy's. Source: ``numpy.fromfile``."""
+    """Read a file's numbers as a vector; the arguments are NumPy's. Source: ``numpy.fromfile``.
+
+    >>> import arrayport.numpy as anp, tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     file.write(bytes([1, 0, 255])), file.flush()
+    ...     anp.fromfile(file.name, "uint8")
+    (3, None)
+    Array([  1,   0, 255], dtype=uint8)
+    """
     return asarray(np.fromfile(*args, **kwargs))
 
 
@@ -44,7 +52,7 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """Read an array that `save` wrote; of several, as `savez` writes them, NumPy's mapping.
 
-    The other arguments are NumPy's. Source: ``numpy.load``.
+    The other arguments are NumPy's. Source: ``numpy.load``; see `save` for an example.
     """
     found = np.load(file, *args, **kwargs)
     if not isinstance(found, np.ndarray):
@@ -66,7 +74,14 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
 
 
 def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
-    """Write several arrays, by position or by name, to one file. Source: ``numpy.savez``."""
+    """Write several arrays, by position or by name, to one file. Source: ``numpy.savez``.
+
+    >>> import io, arrayport.numpy as anp
+    >>> file = io.BytesIO()
+    >>> anp.savez(file, anp.arange(2), weights=anp.ones(3))
+    >>> sorted(anp.load(io.BytesIO(file.getvalue())))
+    ['arr_0', 'weights']
+    """
     parts = [arrayed(x, "args").__array__() for x in args]
     named: dict[str, Any] = {name: arrayed(x, name).__array__() for name, x in kwds.items()}
     np.savez(file, *parts, allow_pickle=allow_pickle, **named)

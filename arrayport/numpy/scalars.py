@@ -102,7 +102,7 @@ class ScalarType(type):
     dtype: np.dtype[Any]
 
     def __new__(cls, dtype: np.dtype[Any]) -> ScalarType:
-        says = f"Make an array of {dtype.name}, or stand for that dtype."
+        says = f"Make an array of {dtype.name}, or stand for that dtype: see `ScalarType`."
         names = {"dtype": dtype, "__doc__": says, "__module__": "arrayport.numpy", "__slots__": ()}
         return super().__new__(cls, dtype.name, (), names)
 

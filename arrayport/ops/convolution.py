@@ -25,7 +25,10 @@ Pads = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class ConvDimensionNumbers:
-    """Which axes are batch, feature and space: of lhs, of rhs (out, in, space), of the output."""
+    """Which axes are batch, feature and space: of lhs, of rhs (out, in, space), of the output.
+
+    Source: ``jax.lax.ConvDimensionNumbers``.
+    """
 
     lhs_spec: Shape
     rhs_spec: Shape

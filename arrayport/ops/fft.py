@@ -21,7 +21,10 @@ COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 
 class FftType(enum.IntEnum):
-    """Which transform `fft` computes: forward or inverse, of complex numbers or of real ones."""
+    """Which transform `fft` computes: forward or inverse, of complex numbers or of real ones.
+
+    Source: ``jax.lax.FftType``.
+    """
 
     FFT = 0
     IFFT = 1

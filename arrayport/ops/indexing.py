@@ -32,7 +32,10 @@ from arrayport.ops.structure import (
 
 
 class GatherDimensionNumbers(NamedTuple):
-    """How a gather's operand, indices and output belong together, as XLA names their axes."""
+    """How a gather's operand, indices and output belong together, as XLA names their axes.
+
+    Source: ``jax.lax.GatherDimensionNumbers``.
+    """
 
     offset_dims: Shape
     collapsed_slice_dims: Shape
@@ -42,7 +45,10 @@ class GatherDimensionNumbers(NamedTuple):
 
 
 class ScatterDimensionNumbers(NamedTuple):
-    """How a scatter's operand, indices and updates belong together, as XLA names their axes."""
+    """How a scatter's operand, indices and updates belong together, as XLA names their axes.
+
+    Source: ``jax.lax.ScatterDimensionNumbers``.
+    """
 
     update_window_dims: Shape
     inserted_window_dims: Shape

@@ -12,7 +12,10 @@ PRECISIONS = (  # jax.lax.Precision's names: what an accelerator may round its o
 
 
 class Precision(enum.StrEnum):
-    """How exactly accelerators multiply; elsewhere products are exact to the dtype."""
+    """How exactly accelerators multiply; elsewhere products are exact to the dtype.
+
+    Source: ``jax.lax.Precision``.
+    """
 
     DEFAULT = "default"
     HIGH = "high"
@@ -20,7 +23,10 @@ class Precision(enum.StrEnum):
 
 
 class DotAlgorithm(NamedTuple):
-    """What the operands of a product are rounded to, and what sums them."""
+    """What the operands of a product are rounded to, and what sums them.
+
+    Source: ``jax.lax.DotAlgorithm``.
+    """
 
     lhs_precision_type: Any
     rhs_precision_type: Any
@@ -32,7 +38,10 @@ class DotAlgorithm(NamedTuple):
 
 
 class DotAlgorithmPreset(enum.StrEnum):
-    """Algorithms by name: the operands' dtypes, the sum's, and how many products make one."""
+    """Algorithms by name: the operands' dtypes, the sum's, and how many products make one.
+
+    Source: ``jax.lax.DotAlgorithmPreset``.
+    """
 
     DEFAULT = "DEFAULT"
     ANY_F8_ANY_F8_F32 = "ANY_F8_ANY_F8_F32"
