@@ -15,8 +15,11 @@ from arrayport_backends.numpy.codegen.values import WORD, Values
 from arrayport_backends.numpy.llvm import LLVMBuilder, ir, vector_bytes
 
 HEAVY = 64  # instructions of a body that keep the processor busy by themselves
+LIGHT = 8  # instructions of a body of which LLVM makes more copies than its vectors need
+SHORT = 64  # steps of a loop that may well become one piece
 LONG = 256  # instructions of a body of which copies take long to compile
 COMPACT = (("llvm.loop.interleave.count", 32), ("llvm.loop.vectorize.predicate.enable", 1))
+TOGETHER = 4  # vectors of a light reduction, whose sums wait for one another
 MASKED = 64  # bytes of a vector of which processors have masks
 LINE = 64  # bytes of a line of the cache, to which memory of our own is aligned
 
@@ -33,6 +36,7 @@ class Emitter:
     """Emits a function of pointers."""
 
     length = 0  # instructions of the loops' bodies
+    folding = False  # whether the loops only reduce, by a few instructions
 
     def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
         """Start."""
@@ -80,6 +84,8 @@ class Emitter:
         again = b.cbranch(b.icmp_signed(done, following, end), after, block)
         if self.length >= HEAVY:
             again.set_metadata("llvm.loop", compact(b.module, self.length))
+        elif self.folding and axis.end - axis.low > SHORT:
+            again.set_metadata("llvm.loop", unrepeated(b.module, TOGETHER))
         b.position_at_end(after)
 
 
@@ -90,9 +96,22 @@ def compact(module: Any, length: int) -> Any:
     have masks for it: in a short one these would take a tenth of the time.
     """
     words = COMPACT[: 2 if length >= LONG and vector_bytes() == MASKED else 1]
+    return hints(module, [[text, ir.IntType(bits)(1)] for text, bits in words])
+
+
+def unrepeated(module: Any, together: int) -> Any:
+    """What says of a loop that its body is so many vectors, and no more copies of these.
+
+    A step of the next one costs the processor nothing, but a copy takes long to compile.
+    """
+    count = ["llvm.loop.interleave.count", ir.IntType(32)(together)]
+    return hints(module, [count, ["llvm.loop.unroll.disable"]])
+
+
+def hints(module: Any, words: Sequence[Sequence[Any]]) -> Any:
+    """What LLVM is told about a loop."""
     options = [
-        module.add_metadata([ir.MetaDataString(module, text), ir.IntType(bits)(1)])
-        for text, bits in words
+        module.add_metadata([ir.MetaDataString(module, text), *values]) for text, *values in words
     ]
     node = module.add_metadata(options)
     node.operands = (node, *options)  # as LLVM knows a loop's

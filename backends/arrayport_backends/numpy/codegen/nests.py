@@ -16,6 +16,7 @@ from arrayport_backends.ndarray.elements import Body, Code, Lanes, Survey, folde
 from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.ndarray.targets import Target, target
 from arrayport_backends.numpy.codegen.emitters import (
+    LIGHT,
     LINE,
     Emitter,
     End,
@@ -59,6 +60,7 @@ class NestEmitter(Emitter):
         self.texts = texts  # of functions of the module, without their names
         self.nest = nest
         self.length = nest.cost
+        self.folding = bool(nest.reduced) and nest.cost <= LIGHT
         self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
         self.body = Body(code, set(nest.stored))
         axes = [Axis(n) for n in self.nest.lanes]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from arrayport_backends.numpy.codegen.emitters import LINE, internal, shifted
+from arrayport_backends.numpy.codegen.emitters import LINE, internal, shifted, unrepeated
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import binding, ir
 
@@ -70,7 +70,8 @@ def lines(b: Any, size: Any) -> Iterator[Any]:
     following = b.add(at, word(LINE), flags=("nuw", "nsw"))
     at.add_incoming(following, block)
     after = b.append_basic_block("after")
-    b.cbranch(b.icmp_unsigned("<", following, size), block, after)
+    again = b.cbranch(b.icmp_unsigned("<", following, size), block, after)
+    again.set_metadata("llvm.loop", unrepeated(b.module, 1))
     b.position_at_end(after)
 
 
