@@ -10,7 +10,7 @@ import numpy as np
 
 from arrayport.control.units import unit
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axis_of, no_out, strong
+from arrayport.numpy.arguments import arrayed, axis_of, dtype_or, no_out, strong
 from arrayport.numpy.joins import stack, unstack
 from arrayport.numpy.shapes import moveaxis, ravel
 from arrayport.ops.elementwise import conj
@@ -19,7 +19,7 @@ from arrayport.ops.products import dot, dot_general, matmul, tensordot
 from arrayport.ops.promotion import promote_dtypes
 from arrayport.ops.shapes import expand_dims
 from arrayport.ops.slices import slice_in_dim
-from arrayport.ops.structure import Shape, reduce_sum, reshape, transpose
+from arrayport.ops.structure import Shape, convert, reduce_sum, reshape, transpose
 
 __all__ = [
     "cross",
@@ -190,6 +190,8 @@ def einsum(
     no_out("einsum", out)
     formula, given = _formula(subscripts, operands)
     xs = promote_dtypes(given, "einsum")
+    if len(xs) == 1 and preferred_element_type is not None:  # else products see to it
+        xs = [convert(xs[0], dtype_or(preferred_element_type, xs[0].dtype))]
     inputs, output = _labels(formula, [x.shape for x in xs])
     terms: list[Operand] = [_diagonals(x, labels) for x, labels in zip(xs, inputs, strict=True)]
     options = {"precision": precision, "preferred_element_type": preferred_element_type}

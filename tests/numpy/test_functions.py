@@ -284,6 +284,7 @@ CASES: list[Case] = [
     case("einsum", F, [0, 1], G, [1], [0]),
     case("einsum", "aij,bjk,akl->bil", T, T.transpose(0, 2, 1), T),
     case("einsum", "i->", G),
+    case("einsum", "ij->ji", H, preferred_element_type="float32"),
     case("einsum", "ij,kj", F, P),
     case("convolve", G, V[:2]),
     case("convolve", G, V[:3], mode="same"),

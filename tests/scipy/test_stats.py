@@ -267,3 +267,12 @@ def test_types_are_jaxs() -> None:
                 continue
             found = ours(*map(anp.asarray, xs))
             assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype), (name, function)
+
+
+def test_cauchy_quantiles_beside_the_median() -> None:
+    q = np.array([0.5, 0.5 + 2.0**-20, 0.25, 0.75, 0.125, 0.0, 1.0], np.float32)
+    found = np.asarray(stats.cauchy.ppf(anp.asarray(q)))
+    known = [0.0, np.tan(np.pi * 2.0**-20), -1, 1, -1 - 2**0.5, -np.inf, np.inf]
+    np.testing.assert_allclose(found, known, rtol=4e-7)
+    slope = ap.grad(stats.cauchy.ppf)(anp.float32(0.5))
+    np.testing.assert_allclose(slope, np.pi, rtol=1e-6)

@@ -74,7 +74,8 @@ def _log_below(y: Array) -> Array:
 
 
 def _point(q: Array) -> Array:
-    """Give the point below which the probability is q, by the angle to the nearer end."""
-    low = q < 0.5
-    point = -1 / tan(within(q, ~low, 0.25) * pi)
-    return quantile(q, select(low, point, 1 / tan((1 - within(q, low, 0.75)) * pi)))
+    """Give the point below which the probability is q, by the angle to the median or an end."""
+    low, high = q < 0.25, q > 0.75
+    point = tan((within(q, low | high, 0.5) - 0.5) * pi)
+    point = select(low, -1 / tan(within(q, ~low, 0.25) * pi), point)
+    return quantile(q, select(high, 1 / tan((1 - within(q, ~high, 0.75)) * pi), point))
