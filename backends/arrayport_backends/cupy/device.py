@@ -11,7 +11,7 @@ import numpy as np
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport_backends.cupy.backend import CupyBackend
-from arrayport_backends.cupy.compiler import NotCompiledError
+from arrayport_backends.cupy.compiler import Function, NotCompiledError
 from arrayport_backends.cupy.cuda import OPTIONS
 from arrayport_backends.cupy.keys import Keys
 from arrayport_backends.ndarray.kernels import Lib
@@ -25,8 +25,8 @@ def _count() -> int:
 
 
 @lru_cache(maxsize=256)
-def module(source: str) -> Any:
-    """Compile CUDA C++: `cupy.RawModule` would have subnormal numbers flushed to 0."""
+def loaded(source: str, _device: int) -> Any:
+    """Compile CUDA C++ for the current device: `cupy.RawModule` would flush subnormals to 0."""
     made = cupy.cuda.function.Module()
     try:
         code, _ = cupy.cuda.compiler.compile_using_nvrtc(source, OPTIONS)
@@ -34,6 +34,26 @@ def module(source: str) -> Any:
     except (cupy.cuda.compiler.CompileException, RuntimeError, ImportError, OSError) as e:
         raise NotCompiledError(f"NVRTC compiles no kernels here ({e})") from e
     return made
+
+
+class Module:
+    """Kernels that run on whichever device is the current one, as CuPy's functions do."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        loaded(source, cupy.cuda.runtime.getDevice())
+
+    def get_function(self, name: str) -> Function:
+        """What launches a kernel."""
+        known: dict[int, Function] = {}
+
+        def launch(grid: tuple[int, int], block: tuple[int], args: tuple[Any, ...]) -> None:
+            device = cupy.cuda.runtime.getDevice()
+            if device not in known:
+                known[device] = loaded(self.source, device).get_function(name)
+            known[device](grid, block, args)
+
+        return launch
 
 
 class DeviceKeys(Keys):
@@ -44,7 +64,7 @@ class _OnDevice(CupyBackend):
     """Real CuPy, which also knows where an array lives and when it is there."""
 
     virtual = False
-    module = staticmethod(module)
+    module = Module
 
     def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
         with cupy.cuda.Device(None if device is None else device.id):
