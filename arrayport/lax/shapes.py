@@ -7,7 +7,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from arrayport.core import dtypes
 from arrayport.core.array import Array
@@ -207,7 +206,7 @@ def reshape(
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Array:
-    """Reverse axes, each named once. Source: ``jax.lax.rev``.
+    """Reverse axes; TypeError unless each is named once, from 0 on. Source: ``jax.lax.rev``.
 
     >>> from arrayport import lax
     >>> import arrayport.numpy as anp
@@ -215,7 +214,10 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Array:
     Array([2, 1, 0], dtype=int32)
     """
     x = lift(operand, None, "operand")
-    return reverse(x, normalize_axis_tuple(dimensions, len(x.shape), "dimensions"))
+    axes = tuple(dimensions)
+    if len({*axes}) < len(axes) or not {*axes} <= {*range(len(x.shape))}:
+        raise TypeError(f"dimensions {axes} of rev must name axes of shape {x.shape}, each once")
+    return reverse(x, axes)
 
 
 def shape_as_value(shape: Sequence[int]) -> Array:

@@ -143,6 +143,8 @@ def test_equals_jax(number: int) -> None:
         (lambda f, _i: lax.select(f[0] > 0, f, f), r"which of shape \(3,\)"),
         (lambda f, _i: lax.select_n(f > 0, f, f, f), r"a boolean chooses between two cases"),
         (lambda f, _i: lax.transpose(f, (0,)), r"permutation \(0,\) must name each"),
+        (lambda f, _i: lax.rev(f, (0, 0)), r"dimensions \(0, 0\) of rev must name"),
+        (lambda f, _i: lax.rev(f, (-1,)), r"dimensions \(-1,\) of rev must name"),
         (lambda f, _i: lax.real(f), r"lax\.real takes complex"),
         (lambda f, _i: lax.neg(f > 0), r"lax\.neg takes signed integers"),
         (lambda f, i: lax.concatenate([f, i], 0), r"cannot concatenate dtypes"),
