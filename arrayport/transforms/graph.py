@@ -157,13 +157,18 @@ class GradTrace(Trace):
         return self.tracer(ans, parents, pull_rule, push_linear, saved)
 
     def process_binary(self, prim: Binary, x: Array, y: Array, params: dict[str, Any]) -> Any:
-        node_x = node_y = None
-        a: Any = x.raw if type(x) is Array else None
-        b: Any = y.raw if type(y) is Array else None
+        node_x: Any
+        node_y: Any
+        a: Any
+        b: Any
         if type(x) is GradTracer and x.owner is self:
             node_x, a = x.node, x.plain
+        else:
+            node_x, a = None, x.raw if type(x) is Array else None
         if type(y) is GradTracer and y.owner is self:
             node_y, b = y.node, y.plain
+        else:
+            node_y, b = None, y.raw if type(y) is Array else None
         # Where shapes differ, one is (); if that is differentiated its node is a stretched one.
         if prim.smooth != BOTH or (
             x.shape != y.shape and (node_y if x.shape else node_x) is not None
