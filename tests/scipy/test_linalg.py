@@ -179,6 +179,17 @@ def test_vectors(dtype: str) -> None:
     close(some, w[1:3])
 
 
+@pytest.mark.usefixtures("backend")
+def test_slopes_of_eigenvalues_of_three_diagonals() -> None:
+    d, e = V.astype("float64"), random(4, dtype="float64")
+    of_d, of_e = ap.jacrev(
+        lambda d, e: ours.eigh_tridiagonal(d, e, eigvals_only=True), argnums=(0, 1)
+    )(anp.asarray(d), anp.asarray(e))
+    v = np.linalg.eigh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))[1]
+    close(of_d, v.T**2)
+    close(of_e, 2 * (v[1:] * v[:-1]).T)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.usefixtures("lapack")
 def test_schur(dtype: str) -> None:

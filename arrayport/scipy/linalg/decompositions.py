@@ -183,7 +183,8 @@ def eigh_tridiagonal(
     if n > 1:
         shifted = pad(beside, constant(0, beside), [(0, 1, 0)])
         lower = with_diagonal(full_like(middle, 0, (n, n)), as_row(conj(shifted), (n, n)))
-        rows = rows + pad(lower, constant(0, lower), [(1, -1, 0), (0, 0, 0)])
+        lower = pad(lower, constant(0, lower), [(1, -1, 0), (0, 0, 0)])
+        rows = rows + lower + adjoint(lower)
     v, w = spectra.eigh(rows, symmetrize_input=False, subset_by_index=kept)
     return w if eigvals_only else (w, v)
 
