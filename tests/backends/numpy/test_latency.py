@@ -8,6 +8,7 @@ from time import process_time
 import numpy as np
 import pytest
 from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy.codegen.emitters import packed
 from arrayport_backends.numpy.compiler import text
 
 import arrayport as ap
@@ -40,6 +41,24 @@ def test_time_grows_with_length_in_proportion():
 
     seconds(10)
     assert seconds(2000) < 4 * 4 * seconds(500)  # four times as long, and a machine's moods
+
+
+def test_places_are_apart_and_soon_found():
+    draw = np.random.default_rng(0)
+    firsts = draw.integers(0, 200, 300)
+    spans = [(int(f), int(f + n)) for f, n in zip(firsts, draw.integers(0, 60, 300), strict=True)]
+    sizes = [int(n) for n in draw.integers(0, 500, 300)]
+    whole, offsets = packed(sizes, spans)
+    assert whole == max(at + -(-n // 64) * 64 for at, n in zip(offsets, sizes, strict=True))
+    busy = np.zeros((whole, 300), int)
+    for at, n, (first, last) in zip(offsets, sizes, spans, strict=True):
+        assert at % 64 == 0
+        busy[at : at + n, first : last + 1] += 1
+    assert busy.max() == 1
+
+    start, count = process_time(), 40_000
+    packed([100] * count, [(i, 2 * count - i) for i in range(count)])
+    assert process_time() - start < 10  # looking at all that are there takes more than a minute
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

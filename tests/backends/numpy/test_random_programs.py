@@ -50,10 +50,12 @@ def shaken(seed: int, raws: Sequence[np.ndarray]) -> list[np.ndarray]:
     draw = np.random.default_rng(seed)
 
     def moved(x: np.ndarray) -> np.ndarray:
+        if dtypes.kind(x.dtype) == "c":
+            return np.asarray(moved(x.real) + 1j * moved(x.imag))
         beyond = np.where(draw.random(x.shape) < 0.5, -np.inf, np.inf).astype(x.dtype)
         return np.asarray(np.nextafter(x, beyond))
 
-    return [moved(x) if dtypes.kind(x.dtype) == "f" else x for x in raws]
+    return [moved(x) if dtypes.kind(x.dtype) in WIDE else x for x in raws]
 
 
 def widened(x: np.ndarray) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
+from heapq import heappop, heappush
+from math import inf, prod
 from typing import Any
 
 from arrayport.core.program import Atom
@@ -170,15 +172,34 @@ def shifted(b: Any, pointer: Any, offset: Any) -> Any:
 
 
 def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int, list[int]]:
-    """Places in one buffer, apart where they are needed at the same time, and its size."""
-    placed: list[tuple[int, int, tuple[int, int]]] = []
-    offsets = []
-    for exact, (first, last) in zip(sizes, spans, strict=True):
-        size = -(-exact // LINE) * LINE
-        at = 0
-        for start, end, (one, other) in sorted(placed):
-            if first <= other and one <= last and start < at + size and at < end:
-                at = end
-        placed.append((at, at + size, (first, last)))
-        offsets.append(at)
-    return max((end for _, end, _ in placed), default=0), offsets
+    """Places in one buffer, apart where they are needed at the same time, and its size.
+
+    Each goes to the first gap that takes it; time grows with what there is, not with its square.
+    """
+    offsets, whole = [0] * len(sizes), 0
+    gaps: list[tuple[float, float]] = [(0, inf)]  # in order, none beside another
+    busy: list[tuple[int, int, int]] = []  # a heap: the last need of a place, its start and end
+    for i in sorted(range(len(sizes)), key=lambda i: spans[i][0]):
+        first, last = spans[i]
+        while busy and busy[0][0] < first:
+            _, start, end = heappop(busy)
+            give_back(gaps, start, end)
+        size = -(-sizes[i] // LINE) * LINE
+        k = next(k for k, (start, end) in enumerate(gaps) if end - start >= size)
+        start, end = int(gaps[k][0]), gaps[k][1]
+        gaps[k : k + 1] = [(start + size, end)] if start + size < end else []
+        offsets[i], whole = start, max(whole, start + size)
+        if size:
+            heappush(busy, (last, start, start + size))
+    return whole, offsets
+
+
+def give_back(gaps: list[tuple[float, float]], start: float, end: float) -> None:
+    """Add a gap, and join those beside it."""
+    k = bisect(gaps, (start, end))
+    low, high = k, k
+    if k and gaps[k - 1][1] == start:
+        low, start = k - 1, gaps[k - 1][0]
+    if k < len(gaps) and gaps[k][0] == end:
+        high, end = k + 1, gaps[k][1]
+    gaps[low:high] = [(start, end)]

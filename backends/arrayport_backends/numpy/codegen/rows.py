@@ -30,14 +30,18 @@ STREAM = 1 << 14  # the same where what is stored is streamed
 def grouped(makers: Sequence[NestEmitter | Eqn]) -> list[list[NestEmitter] | Eqn]:
     """Runs of nests that go through the same rows, each reading of the others only its own row."""
     groups: list[list[NestEmitter] | Eqn] = []
+    made: set[Atom] = set()  # by the last group
     for maker in makers:
         last = groups[-1] if groups else None
         if isinstance(maker, Eqn):
             groups.append(maker)
-        elif isinstance(last, list) and together(last, maker):
+            continue
+        if isinstance(last, list) and together(last[0], made, maker):
             last.append(maker)
         else:
             groups.append([maker])
+            made = set()
+        made.update(maker.stores)
     return [part for group in groups for part in worthwhile(group)]
 
 
@@ -48,11 +52,10 @@ def worthwhile(group: list[NestEmitter] | Eqn) -> list[list[NestEmitter] | Eqn]:
     return [[one] for one in group]
 
 
-def together(group: list[NestEmitter], one: NestEmitter) -> bool:
-    """Whether a nest can take turns with others, row by row."""
-    if not (group[0].by_rows and one.by_rows and group[0].nest.lanes[0] == one.nest.lanes[0]):
+def together(first: NestEmitter, made: AbstractSet[Atom], one: NestEmitter) -> bool:
+    """Whether a nest can take turns, row by row, with the first of others and what these made."""
+    if not (first.by_rows and one.by_rows and first.nest.lanes[0] == one.nest.lanes[0]):
         return False
-    made = {v for maker in group for v in maker.stores}
     return made & set(one.reads) <= one.local
 
 
@@ -91,11 +94,13 @@ class Rows:
         unit = (STREAM if streamed else TURN) // max(self.row, 1)
         self.unit = min(max(unit // LINE * LINE or unit, 1), self.extent)
         sizes = [nbytes(v) // self.extent * self.unit for v in self.held]
-        spans = [
-            (min(found), len(group) if v in streamed else max(found))
-            for v in self.held
-            if (found := [k for k, m in enumerate(group) if v in (*m.reads, *m.stores)])
-        ]
+        firsts, lasts = dict[Atom, int](), dict[Atom, int]()
+        for k, m in enumerate(group):
+            for a in (*m.reads, *m.stores):
+                firsts.setdefault(a, k)
+                lasts[a] = k
+        lasts.update(dict.fromkeys(streamed, len(group)))
+        spans = [(firsts[v], lasts[v]) for v in self.held]
         self.scratch, self.offsets = packed(sizes, spans)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -128,15 +129,16 @@ class Translation:
         ]
         parts = []
         groups = grouped(makers)
+        readers = Counter(a for m in makers for a in reads(m))
         overwrite(groups, wanted, [a for a in free if a not in wanted])
         for group in groups:
             if isinstance(group, Eqn):
                 parts.append(self.makers[group.prim].part(self, group))
                 continue
-            own = {id(maker) for maker in group}
-            others = [m for m in makers if id(m) not in own]
-            needed = {a for m in others for a in (m.ins if isinstance(m, Eqn) else m.reads)}
-            parts.append(self.nests(group, wanted | needed, last))
+            own = Counter(a for m in group for a in reads(m))
+            made = [v for m in group for v in m.stores]
+            needed = {v for v in made if v in wanted or readers[v] > own[v]}
+            parts.append(self.nests(group, needed, last))
         return parts
 
     def nests(
@@ -316,6 +318,11 @@ class Memory:
         for p in self.parts:
             own = [rest] if p.scratch else []
             b.call(p.function, [*[pointers[a] for a in (*p.reads, *p.stores)], *own])
+
+
+def reads(maker: NestEmitter | Eqn) -> Sequence[Atom]:
+    """What a nest or an equation reads."""
+    return maker.ins if isinstance(maker, Eqn) else maker.reads
 
 
 def stored(unit: Unit) -> Sequence[Atom]:
