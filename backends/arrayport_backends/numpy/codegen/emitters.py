@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import inf, prod
+from math import prod
 from typing import Any
 
 from arrayport.core.program import Atom
@@ -177,7 +178,7 @@ def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int,
     Each goes to the first gap that takes it; time grows with what there is, not with its square.
     """
     offsets, whole = [0] * len(sizes), 0
-    gaps: list[tuple[float, float]] = [(0, inf)]  # in order, none beside another
+    gaps = [(0, sys.maxsize)]  # in order, none beside another
     busy: list[tuple[int, int, int]] = []  # a heap: the last need of a place, its start and end
     for i in sorted(range(len(sizes)), key=lambda i: spans[i][0]):
         first, last = spans[i]
@@ -186,7 +187,7 @@ def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int,
             give_back(gaps, start, end)
         size = -(-sizes[i] // LINE) * LINE
         k = next(k for k, (start, end) in enumerate(gaps) if end - start >= size)
-        start, end = int(gaps[k][0]), gaps[k][1]
+        start, end = gaps[k]
         gaps[k : k + 1] = [(start + size, end)] if start + size < end else []
         offsets[i], whole = start, max(whole, start + size)
         if size:
@@ -194,7 +195,7 @@ def packed(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[int,
     return whole, offsets
 
 
-def give_back(gaps: list[tuple[float, float]], start: float, end: float) -> None:
+def give_back(gaps: list[tuple[int, int]], start: int, end: int) -> None:
     """Add a gap, and join those beside it."""
     k = bisect(gaps, (start, end))
     low, high = k, k
