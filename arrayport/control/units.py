@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -13,6 +14,7 @@ from arrayport.control.jit import jit
 from arrayport.core import memory
 from arrayport.core.array import Array, Tracer
 from arrayport.core.backend import Backend, ambient
+from arrayport.core.tree import tree_leaves
 from arrayport.transforms.engines import route
 
 P = ParamSpec("P")
@@ -37,7 +39,8 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a backend with an engine of its own do all that a function does in one eager call.
 
     Step by step each operation would be a call of that engine, which costs as much as the whole.
-    `operands` names the parameters that a program takes; it is one for the values of the others.
+    `operands` names the parameters that a program takes, sequences of arrays and the last, starred
+    one among them; it is a program for the values of the others.
     In a trace of that engine the program is called, too, as JAX's own functions do. On other
     backends and for a call that no program can take, the function runs as it is.
     """
@@ -51,9 +54,10 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                         break
                 else:
                     return fun(*args, **kwargs)
-            numbers, program = _whole(fun, operands)
-            given = [a for i, a in enumerate(args) if i in numbers]
+            numbers, rest, program = _whole(fun, operands)
+            given = [a for i, a in enumerate(args) if i in numbers or i >= rest]
             given += [a for name, a in kwargs.items() if name in operands]
+            given = tree_leaves(given)
             backend, engine = route(given)
             if (
                 engine is None
@@ -62,7 +66,7 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 or not _taken(given, backend)
             ):
                 return fun(*args, **kwargs)
-            fixed = [a for i, a in enumerate(args) if i not in numbers]
+            fixed = [a for i, a in enumerate(args[:rest]) if i not in numbers]
             fixed += [a for name, a in kwargs.items() if name not in operands]
             return (program if _hashable(fixed) else fun)(*args, **kwargs)
 
@@ -72,11 +76,15 @@ def unit(*operands: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 @cache
-def _whole(fun: Callable[P, R], operands: tuple[str, ...]) -> tuple[set[int], Callable[P, R]]:
-    """Where a function's operands stand among its arguments, and its program."""
-    names = list(inspect.signature(fun).parameters)
+def _whole(fun: Callable[P, R], operands: tuple[str, ...]) -> tuple[set[int], int, Callable[P, R]]:
+    """Where a function's operands stand, from where on there are no others, and its program."""
+    parameters = inspect.signature(fun).parameters
+    names = list(parameters)
+    numbers = {names.index(name) for name in operands}
+    last = parameters[names[max(numbers)]]
+    rest = max(numbers) if last.kind is last.VAR_POSITIONAL else sys.maxsize
     program = jit(fun, static_argnames=[name for name in names if name not in operands])
-    return {names.index(name) for name in operands}, program
+    return numbers, rest, program
 
 
 def _taken(given: Sequence[Any], backend: Backend) -> bool:

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+@unit("x", "where")
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
     """Give log(mean(exp(x))) over axes. Source: ``jax.nn.logmeanexp``.
 

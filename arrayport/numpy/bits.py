@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import DType, arrayed, axis_of, real_only, strong
@@ -57,6 +58,7 @@ def _scaled(x: Array, n: Array) -> Array:
     return x
 
 
+@unit("x1", "x2")
 def ldexp(x1: Any, x2: Any, /) -> Array:
     """Give x1 * 2**x2, for integers x2. Source: ``jax.numpy.ldexp``.
 
@@ -73,6 +75,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     return convert(_scaled(x, n), x.dtype)
 
 
+@unit("x")
 def frexp(x: Any, /) -> tuple[Array, Array]:
     """Split numbers into mantissas, of size 0.5 to 1, and exponents of 2, which are int32.
 
@@ -93,6 +96,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     return convert(_scaled(x, -n), x.dtype), n
 
 
+@unit("x")
 def spacing(x: Any, /) -> Array:
     """Give the distance to the next number away from zero, with x's sign.
 
@@ -124,6 +128,7 @@ def _flat_or_last(x: Array, axis: int | None) -> tuple[Array, int]:
     return moveaxis(x, axis, -1), axis
 
 
+@unit("a")
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     """Pack every eight truths of an axis, or of the flat array, into a byte, zeros at the end.
 
@@ -144,6 +149,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     return moveaxis(reduce_sum(eights << shifts, (len(eights.shape) - 1,)), -1, axis)
 
 
+@unit("a")
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arrayport.control.loops import while_loop
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.ops.elementwise import abs, equal, floor_divide, not_equal, rem, select
@@ -14,6 +15,7 @@ from arrayport.ops.structure import convert, full_like
 __all__ = ["gcd", "lcm"]
 
 
+@unit("x1", "x2")
 def gcd(x1: Any, x2: Any) -> Array:
     """Give the greatest common divisor of integers. Source: ``jax.numpy.gcd``.
 
@@ -33,6 +35,7 @@ def gcd(x1: Any, x2: Any) -> Array:
     return convert(found, x.dtype, x.weak and y.weak)
 
 
+@unit("x1", "x2")
 def lcm(x1: Any, x2: Any) -> Array:
     """Give the least common multiple of integers. Source: ``jax.numpy.lcm``.
 

@@ -178,6 +178,7 @@ def positive(x: Any, /) -> Array:
     return lift(x)
 
 
+@unit("x")
 def reciprocal(x: Any, /) -> Array:
     """Divide 1 by x. Source: ``jax.numpy.reciprocal``.
 
@@ -210,6 +211,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     return ops.rem(x1, x2)
 
 
+@unit("x")
 def modf(x: Any, /, out: Any = None) -> tuple[Array, Array]:
     """Give the fractional and the whole part of x, each with its sign. Source: ``numpy.modf``.
 
@@ -272,6 +274,7 @@ def _bound(bound: Any, x: Array) -> Any:
     return bound
 
 
+@unit("x1", "x2")
 def fmax(x1: Any, x2: Any) -> Array:
     """Take the larger of two numbers; NaN only where both are. Source: ``numpy.fmax``.
 
@@ -283,6 +286,7 @@ def fmax(x1: Any, x2: Any) -> Array:
     return select((x > y) | isnan(y), x, y)
 
 
+@unit("x1", "x2")
 def fmin(x1: Any, x2: Any) -> Array:
     """Take the smaller of two numbers; NaN only where both are. Source: ``numpy.fmin``.
 
@@ -294,6 +298,7 @@ def fmin(x1: Any, x2: Any) -> Array:
     return select((x < y) | isnan(y), x, y)
 
 
+@unit("x1", "x2")
 def heaviside(x1: Any, x2: Any, /) -> Array:
     """Give 0 for negative x1, 1 for positive, x2 for zero. Source: ``numpy.heaviside``.
 
@@ -398,6 +403,7 @@ def signbit(x: Any, /) -> Array:
     return ops.signbit(x) if dtypes.is_floating(x.dtype) else less(x, 0)
 
 
+@unit("x1", "x2")
 def copysign(x1: Any, x2: Any, /) -> Array:
     """Give x1 the sign of x2, that of zeros included. Source: ``numpy.copysign``.
 
@@ -413,6 +419,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
 # ---- exponentials
 
 
+@unit("x")
 def log2(x: Any, /) -> Array:
     """Take the logarithm to base 2. Source: ``jax.numpy.log2``.
 
@@ -423,6 +430,7 @@ def log2(x: Any, /) -> Array:
     return _over(log(x), ln(2))
 
 
+@unit("x")
 def log10(x: Any, /) -> Array:
     """Take the logarithm to base 10. Source: ``jax.numpy.log10``.
 
@@ -534,6 +542,7 @@ def atan2(x1: Any, x2: Any, /) -> Array:
 arctan2 = atan2
 
 
+@unit("x")
 def deg2rad(x: Any, /) -> Array:
     """Turn degrees into radians. Source: ``jax.numpy.deg2rad``.
 
@@ -544,6 +553,7 @@ def deg2rad(x: Any, /) -> Array:
     return inexact(arrayed(x, "x")) * (pi / 180)
 
 
+@unit("x")
 def rad2deg(x: Any, /) -> Array:
     """Turn radians into degrees. Source: ``jax.numpy.rad2deg``.
 
@@ -571,6 +581,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 # ---- complex numbers
 
 
+@unit("z")
 def angle(z: Any, deg: bool = False) -> Array:
     """Give the angle of complex numbers, in radians or degrees. Source: ``numpy.angle``.
 
@@ -589,6 +600,7 @@ def angle(z: Any, deg: bool = False) -> Array:
 # ---- bits
 
 
+@unit("x")
 def bitwise_count(x: Any, /) -> Array:
     """Count the bits of the absolute value, as uint8. Source: ``numpy.bitwise_count``.
 

@@ -446,6 +446,7 @@ def take_along_axis(
     return indexing.take_along(x, index, axis, mode=mode or "fill", fill_value=fill_value)
 
 
+@unit("arr", "indices", "values")
 def put_along_axis(
     arr: Any,
     indices: Any,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axis_of, integers_of, no_out, together
@@ -102,6 +103,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
     return ops.stack(xs, axis_of(axis, len(xs[0].shape) + 1))
 
 
+@unit("x")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Take an axis apart. Source: the array API's ``unstack``.
 
@@ -172,6 +174,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Array:
     return concatenate(together(arr, values), axis)
 
 
+@unit("arrays")
 def block(arrays: Any) -> Array:
     """Join nested lists of blocks, the innermost along the last axis. Source: ``jax.numpy.block``.
 

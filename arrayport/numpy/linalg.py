@@ -438,6 +438,7 @@ def matrix_power(a: Any, n: int) -> Array:
 # ---- numbers
 
 
+@unit("a")
 def det(a: Any) -> Array:
     """Give the determinants of square matrices.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axes_of, count_of, integer_of, no_out, no_writing
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 
+@unit("a")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """Take the diagonal, `offset` to the right of the main one, of two axes; it comes last.
 
@@ -51,6 +53,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     return slice_in_dim(flat, first, stop, columns + 1, len(lead))
 
 
+@unit("a")
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Array:
@@ -64,6 +67,7 @@ def trace(
     return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
 
 
+@unit("v")
 def diag(v: Any, k: int = 0) -> Array:
     """Make a matrix with a vector on the diagonal k, or take that diagonal of a matrix.
 

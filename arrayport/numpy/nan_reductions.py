@@ -210,6 +210,7 @@ def nanstd(
     return sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
 
 
+@unit("a")
 def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
     """Find the first largest of what is not NaN; -1 where all is NaN.
 
@@ -222,6 +223,7 @@ def nanargmax(a: Any, axis: Any = None, out: None = None, keepdims: bool | None 
     return _nan_place(a, argmax, -np.inf, axis, out, keepdims)
 
 
+@unit("a")
 def nanargmin(a: Any, axis: Any = None, out: None = None, keepdims: bool | None = None) -> Array:
     """Find the first smallest of what is not NaN; -1 where all is NaN.
 
@@ -244,6 +246,7 @@ def _nan_place(
     return select(any(known, axis, keepdims=bool(keepdims)), found, full_like(found, -1))
 
 
+@unit("a")
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
     """Give `cumsum` with 0 for NaN. Source: ``jax.numpy.nancumsum``.
 
@@ -255,6 +258,7 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> 
     return cumsum(masked(x, known, 0), axis, dtype, out)
 
 
+@unit("a")
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Array:
     """Give `cumprod` with 1 for NaN. Source: ``jax.numpy.nancumprod``.
 

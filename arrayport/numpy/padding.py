@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, integer_of
 from arrayport.numpy.mappings import apply_along_axis
@@ -63,7 +64,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     if mode in TAKEN:
         options = {k: kwargs.pop(k) for k in TAKEN[mode] if k in kwargs}
         _nothing_left(kwargs, mode)
-        return _taken(x, widths, mode, options)
+        return _taken(x, tuple(widths), mode, **options)
     if mode == "linear_ramp":
         ends = _pairs(kwargs.pop("end_values", 0), rank, "end_values")
         _nothing_left(kwargs, mode)
@@ -111,17 +112,19 @@ def _constant(x: Array, widths: Pairs, values: Pairs) -> Array:
     return x
 
 
-def _taken(x: Array, widths: Pairs, mode: str, options: dict[str, Any]) -> Array:
-    kind = options.get("reflect_type", "even")
-    if kind not in {"even", "odd"}:
-        raise ValueError(f"pad: reflect_type must be 'even' or 'odd', not {kind!r}")
+@unit("x")
+def _taken(
+    x: Array, widths: tuple[tuple[int, int], ...], mode: str, reflect_type: str = "even"
+) -> Array:
+    if reflect_type not in {"even", "odd"}:
+        raise ValueError(f"pad: reflect_type must be 'even' or 'odd', not {reflect_type!r}")
     for axis, (low, high) in enumerate(widths):
         if not low and not high:
             continue
         size = x.shape[axis]
         if not size:
             raise ValueError(f"pad: axis {axis} of shape {x.shape} is empty: nothing to take")
-        if kind == "odd" and (mode == "symmetric" or size > 1):
+        if reflect_type == "odd" and (mode == "symmetric" or size > 1):
             x = _turned(x, axis, low, high, int(mode == "reflect"))
             continue
         picked: Any = {"mode": mode}

@@ -57,6 +57,7 @@ def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     return out
 
 
+@unit("a1", "a2")
 def polyadd(a1: Any, a2: Any) -> Array:
     """Add two polynomials, or columns of them. Source: ``jax.numpy.polyadd``.
 
@@ -69,6 +70,7 @@ def polyadd(a1: Any, a2: Any) -> Array:
     return x.at[x.shape[0] - y.shape[0] :].add(y)
 
 
+@unit("a1", "a2")
 def polysub(a1: Any, a2: Any) -> Array:
     """Subtract two polynomials, or columns of them. Source: ``jax.numpy.polysub``.
 
@@ -174,6 +176,7 @@ def polyfit(
     return found, spread * (factor if cov == "unscaled" else factor[0])
 
 
+@unit("seq_of_zeros")
 def poly(seq_of_zeros: Any) -> Array:
     """Give the coefficients of the polynomial with these roots, or a matrix's characteristic one.
 
@@ -225,6 +228,7 @@ def _roots(x: Array) -> Array:
     return eigvals(eye(x.size - 1, k=-1, dtype=x.dtype).at[0].set(-x[1:] / x[0]))
 
 
+@unit("p")
 def polyder(p: Any, m: int = 1) -> Array:
     """Differentiate a polynomial m times. Source: ``jax.numpy.polyder``.
 
@@ -239,6 +243,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     return x
 
 
+@unit("p", "k")
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial m times, with constants k. Source: ``jax.numpy.polyint``.
 

@@ -73,6 +73,7 @@ def vecdot(
     return reshape(out, out.shape[:-2])
 
 
+@unit("x1", "x2")
 def matvec(x1: Any, x2: Any, /) -> Array:
     """Multiply matrices (..., n, k) by vectors (..., k). Source: ``numpy.matvec``.
 
@@ -84,6 +85,7 @@ def matvec(x1: Any, x2: Any, /) -> Array:
     return reshape(out, out.shape[:-1])
 
 
+@unit("x1", "x2")
 def vecmat(x1: Any, x2: Any, /) -> Array:
     """Multiply vectors (..., n), conjugated, by matrices (..., n, m). Source: ``numpy.vecmat``.
 

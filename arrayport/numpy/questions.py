@@ -46,6 +46,7 @@ def isnan(x: Any, /) -> Array:
     return not_equal(x, x)
 
 
+@unit("x")
 def isinf(x: Any, /) -> Array:
     """Say where x, or a part of complex x, is infinite. Source: ``jax.numpy.isinf``.
 
@@ -59,6 +60,7 @@ def isinf(x: Any, /) -> Array:
     return equal(abs(x), np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
 
 
+@unit("x")
 def isposinf(x: Any, /, out: Any = None) -> Array:
     """Say where x is plus infinity. Source: ``jax.numpy.isposinf``.
 
@@ -71,6 +73,7 @@ def isposinf(x: Any, /, out: Any = None) -> Array:
     return equal(x, np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
 
 
+@unit("x")
 def isneginf(x: Any, /, out: Any = None) -> Array:
     """Say where x is minus infinity. Source: ``jax.numpy.isneginf``.
 
@@ -83,6 +86,7 @@ def isneginf(x: Any, /, out: Any = None) -> Array:
     return equal(x, -np.inf) if dtypes.is_floating(x.dtype) else not_equal(x, x)
 
 
+@unit("x")
 def iscomplex(x: Any) -> Array:
     """Say where x has an imaginary part that is not zero. Source: ``jax.numpy.iscomplex``.
 
@@ -93,6 +97,7 @@ def iscomplex(x: Any) -> Array:
     return not_equal(imag(x), 0)
 
 
+@unit("x")
 def isreal(x: Any) -> Array:
     """Say where x has no imaginary part. Source: ``jax.numpy.isreal``.
 

@@ -309,6 +309,7 @@ def _truth(
     return restore_axes(reduce(x, axes), x.shape, axes, keepdims)
 
 
+@unit("a")
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
     """Count the elements that are not zero. Source: ``jax.numpy.count_nonzero``.
 

@@ -183,6 +183,7 @@ def sort(
     return flip(out, axis) if descending else out
 
 
+@unit("a")
 def argsort(
     a: Any,
     axis: Any = -1,
@@ -245,6 +246,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int | None = 16) -> Array:
     return found
 
 
+@unit("a")
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
     """Order so that element kth is where sorting puts it, no larger ones before it.
 
@@ -259,6 +261,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
     return _parted(ops.sort(x, axis), kth, axis, lambda rest: flip(rest, axis))
 
 
+@unit("a")
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     """Give an order of indices that partitions.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError, user_line
@@ -151,6 +152,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     return reshape(a, -1, "C" if order in {"A", "K"} else order)
 
 
+@unit("a")
 def resize(a: Any, new_shape: Any) -> Array:
     """Fill a new shape with an array's elements, again and again. Source: ``numpy.resize``.
 
@@ -467,6 +469,7 @@ def fliplr(m: Any) -> Array:
     return flip(m, 1)
 
 
+@unit("m")
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """Turn k quarters from the first of two axes to the second. Source: ``jax.numpy.rot90``.
 
@@ -487,6 +490,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     return flip(swapaxes(x, i, j), j) if k else x
 
 
+@unit("a", "shift")
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     """Shift elements along axes, those that fall off coming back; flat if axis is None.
 

@@ -467,6 +467,7 @@ def interp(
     return out
 
 
+@unit("f", "varargs")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
     """Estimate derivatives along axes by central differences, one-sided at the ends.
 

@@ -52,6 +52,7 @@ def permutation(
     return take(x, permutation(key, x.shape[axis]), axis)
 
 
+@unit("key", "x")
 def _shuffled(key: Array, x: Array, axis: int) -> Array:
     """Sort by random keys, so often that ties among the 32-bit keys matter to no order."""
     for _ in range(ceil(3 * log(max(1, x.size)) / log(2**32 - 1))):

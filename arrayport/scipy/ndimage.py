@@ -8,6 +8,7 @@ from itertools import product
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
@@ -39,6 +40,7 @@ INSIDE: Mapping[str, Callable[[Array, int], Array]] = {
 }
 
 
+@unit("input", "coordinates", "cval")
 def map_coordinates(
     input: Any, coordinates: Sequence[Any], order: int, mode: str = "constant", cval: Any = 0.0
 ) -> Array:

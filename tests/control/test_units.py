@@ -12,6 +12,7 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import random
 from arrayport.control.units import unit
+from arrayport.scipy.linalg import block_diag
 
 jax = pytest.importorskip("jax", reason="JAX is the backend with an engine of its own")
 
@@ -42,8 +43,15 @@ def programs() -> Iterator[list[str]]:
         (lambda x: anp.searchsorted(x[0], x), lambda x: np.searchsorted(x[0], x)),
         (anp.cov, np.cov),
         (lambda x: anp.linalg.norm(x, 1), lambda x: np.linalg.norm(x, 1)),
+        (lambda x: anp.gradient(x, 2.0, axis=1), lambda x: np.gradient(x, 2.0, axis=1)),
+        (lambda x: anp.block([[x, x], [x, x]]), lambda x: np.block([[x, x], [x, x]])),
+        (lambda x: block_diag(x, x), lambda x: np.kron(np.eye(2), x)),
+        (lambda x: anp.pad(x, 2, "reflect"), lambda x: np.pad(x, 2, "reflect")),
     ],
-    ids=["median", "percentile", "var", "searchsorted", "cov", "norm"],
+    ids=[
+        *("median", "percentile", "var", "searchsorted", "cov", "norm"),
+        *("gradient", "block", "block_diag", "pad"),
+    ],
 )
 def test_a_call_is_one_program(
     ours: Callable[..., Any], expected: Callable[..., Any], programs: list[str]

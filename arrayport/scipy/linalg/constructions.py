@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, dtype_or
@@ -223,6 +224,7 @@ def fiedler_companion(a: Any) -> Array:
     return _arranged(_joined(_numbers(x, 0, 1), _monic(x)), places)
 
 
+@unit("a")
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     """Make the matrix whose product with a vector of n elements convolves it with a.
 
@@ -253,6 +255,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     return _arranged(_joined(_numbers(x, 0), x), np.where((at >= 0) & (at < m), at + 1, 0))
 
 
+@unit("arrs")
 def block_diag(*arrs: Any) -> Array:
     """Put matrices on the diagonal of one; vectors are rows.
 

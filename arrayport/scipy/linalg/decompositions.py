@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 
+@unit("a")
 def cholesky(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
@@ -85,6 +86,7 @@ def cho_factor(
     return cholesky(a, lower), lower
 
 
+@unit("a", "b")
 def eigh(
     a: Any,
     b: Any = None,
@@ -137,6 +139,7 @@ def _against_adjoint(factor: Array, x: Array, left_side: bool) -> Array:
     )
 
 
+@unit("d", "e")
 def eigh_tridiagonal(
     d: Any,
     e: Any,
@@ -189,6 +192,7 @@ def eigh_tridiagonal(
     return w if eigvals_only else (w, v)
 
 
+@unit("a")
 def hessenberg(
     a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
@@ -259,6 +263,7 @@ def lu(
     return (matmul(back, lower), upper) if permute_l else (real(back), lower, upper)
 
 
+@unit("a")
 def polar(
     a: Any,
     side: str = "right",
@@ -375,6 +380,7 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     return t, z
 
 
+@unit("T", "Z")
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """Make a real Schur form a complex one: T upper triangular, Z unitary, Z T Z^H the same.
 

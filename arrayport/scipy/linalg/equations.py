@@ -9,6 +9,7 @@ from typing import Any
 
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.loops import fori_loop
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy import linalg
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 
+@unit("a")
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Give the determinants of square matrices. Source: ``jax.scipy.linalg.det``.
 
@@ -140,6 +142,7 @@ def cho_solve(
     return _solved("cho_solve", factor, b, partial(_by_factor, lower=lower))
 
 
+@unit("factor", "b")
 def _by_factor(factor: Array, b: Array, lower: bool) -> Array:
     """Solve with a triangular factor and its adjoint, the lower one first."""
     half = ops.triangular_solve(
@@ -175,6 +178,7 @@ def lu_solve(
     return _solved("lu_solve", packed, b, partial(_by_pieces, order=order, trans=trans))
 
 
+@unit("packed", "b", "order")
 def _by_pieces(packed: Array, b: Array, order: Array, trans: int) -> Array:
     """Solve with L and U in the order of rows, or with their transposes in the other."""
     order = broadcast_to(order, packed.shape[:-1])
@@ -237,6 +241,7 @@ def solve_triangular(
 # ---- Sylvester's equation
 
 
+@unit("A", "B", "C")
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """Solve A X + X B = C by decompositions of A and B: "schur" or "eigen".
 

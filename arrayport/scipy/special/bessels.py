@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.ops import special as ops
 from arrayport.ops.shapes import stack
@@ -53,6 +54,7 @@ def i1e(x: Any) -> Array:
     return ops.bessel_i1e(*floats("i1e", x))
 
 
+@unit("z")
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
     """Give the Bessel functions of the first kind of orders 0 to v, along a new first axis.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.ops import special as ops
 from arrayport.ops.elementwise import abs, complex, conj, cos, equal, floor, maximum, select, sin
@@ -56,10 +57,15 @@ def sph_harm_y(
     n, m = lift(n, None, "n"), lift(m, None, "m")
     if n_max is None:
         n_max = int(np.max(np.asarray(n), initial=0))
+    return _harmonic(n, m, theta, phi, n_max)
+
+
+@unit("n", "m", "theta", "phi")
+def _harmonic(n: Array, m: Array, theta: Any, phi: Any, top: int) -> Array:
     theta, phi = floats("sph_harm_y", theta, phi)
     n, m, theta, phi = in_one_shape([n, m, theta, phi])
     order = convert(abs(m), theta.dtype)
-    size = _legendre(convert(n, theta.dtype), order, theta, n_max)
+    size = _legendre(convert(n, theta.dtype), order, theta, top)
     angle = phi * order
     wave = complex(size * cos(angle), size * sin(angle))
     odd = order - 2 * floor(order / 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.ops.elementwise import exp, log1p
 from arrayport.ops.special import betaln
@@ -12,6 +13,7 @@ from arrayport.scipy.stats.supports import nothing, shifted, within
 __all__ = ["logpmf", "pmf"]
 
 
+@unit("k", "n", "a", "b", "loc")
 def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
     """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.betabinom.logpmf``."""
     k, n, a, b = shifted("betabinom.logpmf", k, loc, n, a, b)
@@ -21,6 +23,7 @@ def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
     return nothing(outside, ways + betaln(k + a, n - k + b) - betaln(a, b))
 
 
+@unit("k", "n", "a", "b", "loc")
 def pmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
     """Give the probability of k. Source: ``jax.scipy.stats.betabinom.pmf``."""
     return exp(logpmf(k, n, a, b, loc))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import nan, pi
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.numpy.questions import isnan
 from arrayport.ops.creation import iota_like
@@ -46,6 +47,7 @@ def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
     return select(outside, constant(0, value), value)
 
 
+@unit("mu", "loc")
 def entropy(mu: Any, loc: Any = 0) -> Array:
     """Give the entropy in nats. Source: ``jax.scipy.stats.poisson.entropy``."""
     mu, _ = floats("poisson.entropy", mu, loc)

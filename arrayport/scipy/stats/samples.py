@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, axis_of
@@ -64,6 +65,7 @@ def _starts(ordered: Array, axis: int) -> Array:
     return concatenate([not_equal(first, first) | True, changes], axis)
 
 
+@unit("a")
 def mode(
     a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
@@ -95,6 +97,7 @@ def mode(
     return ModeResult(*[reshape(v, out) for v in found])
 
 
+@unit("a")
 def rankdata(
     a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
@@ -145,6 +148,7 @@ def _ranks(ordered: Array, axis: int, method: str) -> Array:
     return most if method == "max" else (least + most) / 2
 
 
+@unit("a")
 def sem(
     a: Any,
     axis: int | None = 0,

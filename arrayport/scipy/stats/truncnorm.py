@@ -6,6 +6,7 @@ from math import inf, nan, pi
 from math import log as ln
 from typing import Any
 
+from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.ops.elementwise import exp, log, select, square
 from arrayport.ops.special import log_ndtr
@@ -18,6 +19,7 @@ __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 HALF_LOG = ln(2 * pi) / 2
 
 
+@unit("x", "a", "b", "loc", "scale")
 def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of the density. Source: ``jax.scipy.stats.truncnorm.logpdf``."""
     y, scale, a, b = standard("truncnorm.logpdf", x, loc, scale, a, b)
@@ -25,11 +27,13 @@ def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return _bounded(nothing((y < a) | (y > b), value), a, b)
 
 
+@unit("x", "a", "b", "loc", "scale")
 def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the density. Source: ``jax.scipy.stats.truncnorm.pdf``."""
     return exp(logpdf(x, a, b, loc, scale))
 
 
+@unit("x", "a", "b", "loc", "scale")
 def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the probability below x. Source: ``jax.scipy.stats.truncnorm.cdf``.
 
@@ -40,17 +44,20 @@ def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return exp(logcdf(x, a, b, loc, scale))
 
 
+@unit("x", "a", "b", "loc", "scale")
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.truncnorm.logcdf``."""
     y, _, a, b = standard("truncnorm.logcdf", x, loc, scale, a, b)
     return _part(a, y, y >= b, y <= a, a, b)
 
 
+@unit("x", "a", "b", "loc", "scale")
 def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the probability above x. Source: ``jax.scipy.stats.truncnorm.sf``."""
     return exp(logsf(x, a, b, loc, scale))
 
 
+@unit("x", "a", "b", "loc", "scale")
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Give the logarithm of `sf`. Source: ``jax.scipy.stats.truncnorm.logsf``."""
     y, _, a, b = standard("truncnorm.logsf", x, loc, scale, a, b)
