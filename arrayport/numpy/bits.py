@@ -25,15 +25,16 @@ from arrayport.ops.elementwise import (
     logical_and,
     nextafter,
     not_equal,
+    population_count,
     select,
     stop_gradient,
 )
 from arrayport.ops.indexing import take
-from arrayport.ops.promotion import broadcast_together, from_host, home_of, inexact
+from arrayport.ops.promotion import broadcast_together, from_host, home_of, inexact, lift
 from arrayport.ops.shapes import pad
 from arrayport.ops.structure import constant, convert, reduce_sum, reshape
 
-__all__ = ["frexp", "ldexp", "packbits", "spacing", "unpackbits"]
+__all__ = ["bitwise_count", "frexp", "ldexp", "packbits", "spacing", "unpackbits"]
 
 # ---- mantissas and exponents
 
@@ -175,3 +176,14 @@ def unpackbits(
         edges = [(0, 0, 0)] * (len(bits.shape) - 1) + [(0, missing, 0)]
         bits = pad(bits, constant(0, bits), edges)[..., :wanted]
     return moveaxis(bits, -1, axis)
+
+
+@unit("x")
+def bitwise_count(x: Any, /) -> Array:
+    """Count the bits of the absolute value, as uint8. Source: ``numpy.bitwise_count``.
+
+    >>> import arrayport.numpy as anp
+    >>> anp.bitwise_count(anp.array([7, -8]))
+    Array([3, 1], dtype=uint8)
+    """
+    return convert(population_count(abs(lift(x))), dtypes.uint8)

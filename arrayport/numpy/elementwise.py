@@ -86,7 +86,6 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
-    "bitwise_count",
     "bitwise_invert",
     "bitwise_left_shift",
     "bitwise_not",
@@ -598,14 +597,3 @@ def angle(z: Any, deg: bool = False) -> Array:
 
 
 # ---- bits
-
-
-@unit("x")
-def bitwise_count(x: Any, /) -> Array:
-    """Count the bits of the absolute value, as uint8. Source: ``numpy.bitwise_count``.
-
-    >>> import arrayport.numpy as anp
-    >>> anp.bitwise_count(anp.array([7, -8]))
-    Array([3, 1], dtype=uint8)
-    """
-    return convert(ops.population_count(abs(lift(x))), dtypes.uint8)
