@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from arrayport_backends.numpy.codegen.emitters import LINE, internal, shifted, unrepeated
+from arrayport_backends.numpy.codegen.emitters import LINE, as_it_stands, internal, shifted
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import binding, ir
 
@@ -22,7 +22,7 @@ def stream(module: Any) -> Any:
         return known
     pointer, word = ir.PointerType(), ir.IntType(WORD)
     function = internal(module, "stream", ir.FunctionType(ir.VoidType(), [pointer, pointer, word]))
-    function.attributes.add("noinline")
+    as_it_stands(function)
     to, source, size = function.args
     b = ir.IRBuilder(function.append_basic_block("entry"))
     before = b.and_(b.neg(b.ptrtoint(to, word)), word(LINE - 1))
@@ -47,7 +47,7 @@ def fetch(module: Any) -> Any:
         return known
     pointer, word, number = ir.PointerType(), ir.IntType(WORD), ir.IntType(32)
     function = internal(module, "fetch", ir.FunctionType(ir.VoidType(), [pointer, word]))
-    function.attributes.add("noinline")
+    as_it_stands(function)
     source, size = function.args
     b = ir.IRBuilder(function.append_basic_block("entry"))
     kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
@@ -70,8 +70,7 @@ def lines(b: Any, size: Any) -> Iterator[Any]:
     following = b.add(at, word(LINE), flags=("nuw", "nsw"))
     at.add_incoming(following, block)
     after = b.append_basic_block("after")
-    again = b.cbranch(b.icmp_unsigned("<", following, size), block, after)
-    again.set_metadata("llvm.loop", unrepeated(b.module, 1))
+    b.cbranch(b.icmp_unsigned("<", following, size), block, after)
     b.position_at_end(after)
 
 
