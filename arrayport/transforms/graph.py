@@ -147,8 +147,9 @@ class GradTrace(Trace):
                 try:
                     out = kernel(raw, **params)
                 except ERRORS:
-                    out = None  # the general way says what is wrong
-                if type(out) is ndarray:
+                    pass  # the general way says what is wrong
+                else:
+                    out = out if type(out) is ndarray else np.asarray(out)
                     return self.straight(parents, pull_rule, push_linear, saved, out, False)
         value = x.value  # type: ignore[attr-defined]
         ans = prim.apply(value, params)
