@@ -35,11 +35,11 @@ def read(folder, paths=()):
 def test_a_trace_names_what_ran(tmp_path, backend):
     @ap.profiler.annotate_function
     def load():
-        return anp.linspace(0.0, 1.0, 1000)
+        return anp.linspace(0.0, 1.0, 1000).reshape(10, 100)
 
     @ap.jit
     def work(x):
-        return (anp.sin(x) @ anp.cos(x)) * 2.0
+        return (anp.sin(x) @ anp.cos(x).T) * 2.0
 
     with ap.profiler.trace(tmp_path):
         with ap.profiler.TraceAnnotation("prepare", size=1000):

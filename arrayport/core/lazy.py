@@ -17,6 +17,8 @@ class Lazy:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute == "__wrapped__":  # which tools ask of everything, and no module has
+            raise AttributeError(attribute)
         module = import_module(self._name)
         self.__dict__.update(module.__dict__)
         return getattr(module, attribute)

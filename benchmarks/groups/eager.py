@@ -32,6 +32,7 @@ def rows() -> list[Row]:
         _row("matmul", "4x4 @ 4x4", 1.8, lambda lib: _on(lib, lambda m: m @ m, np.ones((4, 4)))),
         _row("grad", "grad(sum(sin(x) * x))", 20, _grad),
         _row("grad-grad", "grad(sum(grad(sum(sin(x) * x))))", 65, _grad_grad, TRANSFORMING),
+        _row("grad-grad-1", "grad(grad(sin(x) * x)), x a scalar", 65, _second, TRANSFORMING),
         _row("grad-100", "grad of 100 operations", None, _grad_chain, TRANSFORMING),
         _row("trace-op", "make_jaxpr(grad of 100), an operation", 15, _trace, ("jax",), ulps=None),
         _row(
@@ -104,6 +105,11 @@ def _grad(lib: Library) -> Callable[[], Any]:
 def _grad_grad(lib: Library) -> Callable[[], Any]:
     first = lib.root.grad(_product(lib))
     return _on(lib, lib.root.grad(lambda x: lib.numpy.sum(first(x))))
+
+
+def _second(lib: Library) -> Callable[[], Any]:
+    sin, grad = lib.numpy.sin, lib.root.grad
+    return _on(lib, grad(grad(lambda x: sin(x) * x)), np.array(0.5))
 
 
 def _chain(lib: Library) -> Callable[[Any], Any]:

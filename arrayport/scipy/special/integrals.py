@@ -27,7 +27,7 @@ def expi(x: Any) -> Array:
     Source: ``jax.scipy.special.expi``.
 
     >>> expi(1.0).round(4)
-    Array(1.8951, dtype=float32, weak_type=True)
+    Array(1.8951, dtype=float32)
     """
     return ops.expi(*strong_floats("expi", x))
 

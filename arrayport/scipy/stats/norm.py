@@ -39,7 +39,7 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
     >>> from arrayport.scipy import stats
     >>> stats.norm.cdf(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
     return ndtr(standard("norm.cdf", x, loc, scale)[0])
 
