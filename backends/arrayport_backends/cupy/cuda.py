@@ -218,7 +218,8 @@ class CudaBuilder(Builder):
             return f"from_half(to_half({code}))"
         bits = self.named(dtypes.uint32, f"__float_as_uint({code})").code
         near = f"({bits} + 0x7fffu + ({bits} >> 16 & 1u)) & 0xffff0000u"
-        return f"{code} != {code} ? {code} : __uint_as_float({near})"
+        # Of NaN a bit is set that the lower half, which is lost, may have had.
+        return f"__uint_as_float({code} != {code} ? {bits} | 0x400000u : {near})"
 
     def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
         function = f"{slow.__name__}_{register(y.dtype)}"
@@ -273,9 +274,8 @@ class CudaBuilder(Builder):
         code = x.code
         if x.dtype == dtypes.float16:
             code = f"to_half({code})"
-        elif x.dtype == dtypes.bfloat16:  # of NaN a bit that the lower half may have had is set
-            quiet = f"{code} != {code} ? 0x40u : 0u"
-            code = f"(u16)(__float_as_uint({code}) >> 16 | ({quiet}))"
+        elif x.dtype == dtypes.bfloat16:
+            code = f"(u16)(__float_as_uint({code}) >> 16)"
         self.line(f"{pointer}[{index}] = {code};")
 
 

@@ -200,8 +200,10 @@ class LLVMBuilder(Builder):
         bits = self.ir.bitcast(code, word)
         odd = self.ir.and_(self.ir.lshr(bits, word(16)), word(1))
         near = self.ir.and_(self.ir.add(self.ir.add(bits, word(0x7FFF)), odd), word(0xFFFF0000))
+        # Of NaN a bit is set that the lower half, which is lost, may have had.
+        quiet = self.ir.or_(bits, word(0x400000))
         nan = self.ir.fcmp_unordered("uno", code, code)
-        return self.ir.select(nan, code, self.ir.bitcast(near, ir.FloatType()))
+        return self.ir.bitcast(self.ir.select(nan, quiet, near), ir.FloatType())
 
     def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
         name = f"rare_{slow.__name__}_{y.dtype}"
@@ -265,16 +267,9 @@ class LLVMBuilder(Builder):
         elif x.dtype == dtypes.float16:
             code = self.ir.bitcast(self.ir.fptrunc(code, ir.HalfType()), kind)
         elif x.dtype == dtypes.bfloat16:
-            code = self._bfloat_bits(code)
+            code = self.ir.lshr(self.ir.bitcast(code, ir.IntType(32)), ir.IntType(32)(16))
+            code = self.ir.trunc(code, kind)
         self.ir.store(code, pointer, align=x.dtype.alignment)
-
-    def _bfloat_bits(self, code: Any) -> Any:
-        """The upper half of a float32; of NaN a bit that the lower half may have had is set."""
-        word = ir.IntType(32)
-        bits = self.ir.lshr(self.ir.bitcast(code, word), word(16))
-        nan = self.ir.fcmp_unordered("uno", code, code)
-        quiet = self.ir.select(nan, self.ir.or_(bits, word(0x40)), bits)
-        return self.ir.trunc(quiet, ir.IntType(16))
 
     def _parts(self, pointer: Any, part: DType) -> tuple[Any, Any]:
         index = ir.IntType(32)(1)

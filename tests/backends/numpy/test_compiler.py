@@ -245,6 +245,18 @@ def test_sums_of_bools_are_whether_one_is_true(agree):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_moves_keeps_its_bits(dtype):
+    """Signalling NaN among them; a float32's NaN of low bits alone stays NaN where it is cut."""
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    x = anp.asarray(bits.view(dtypes.SUPPORTED[dtype]))
+    got = ap.jit(lambda x: (x[::-1], anp.roll(x, 3)))(x)
+    for g, w in zip(got, (bits[::-1], np.roll(bits, 3)), strict=True):
+        np.testing.assert_array_equal(np.asarray(g).view(np.uint16), w)
+    low = anp.asarray(np.array([0x7F800001, 0xFF800001], np.uint32).view(np.float32))
+    assert np.isnan(np.asarray(ap.jit(lambda x: x.astype(dtype))(low)).astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_every_operation_of_16_bit_floats_is_rounded(agree, dtype):
     """A product less itself is 0; 1 + 0.00586 is the next bfloat16; added parts round twice."""
     rng = np.random.default_rng(0)

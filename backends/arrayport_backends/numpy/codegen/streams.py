@@ -33,7 +33,7 @@ def stream(module: Any) -> Any:
     to, source = shifted(b, to, before), shifted(b, source, before)
     kind, past = ir.VectorType(ir.IntType(32), LINE // 4), module.add_metadata([ir.IntType(32)(1)])
     with b.if_then(b.icmp_unsigned("!=", whole, word(0))), lines(b, whole) as at:
-        line = b.load(shifted(b, source, at), typ=kind, align=4)
+        line = b.load(shifted(b, source, at), typ=kind, align=1)
         b.store(line, shifted(b, to, at), align=LINE).set_metadata("nontemporal", past)
     copy(b, shifted(b, to, whole), shifted(b, source, whole), b.sub(rest, whole))
     b.ret_void()
