@@ -89,21 +89,25 @@ def _of_vectors(eqn: Eqn) -> bool:
 
 
 def _summed(eqn: Eqn) -> list[Eqn]:
-    """The sum of the products of numbers, which is code with what is around it."""
-    (contract, batch), w = (eqn.params["contract"], eqn.params["batch"]), Writer(eqn)
-    ready = []
-    for a, c, b in zip(eqn.ins, contract, batch, strict=True):
-        perm = (*b, *free_axes(len(a.shape), c, b), *c)
-        moves = perm != tuple(range(len(perm)))
-        ready.append(w.write(transpose_p, a, perm=perm) if moves else a)
-    shape = max((a.shape for a in ready), key=len)
-    first, last = len(batch[0]), len(contract[0])
-    dims = (*range(first), *range(len(shape) - last, len(shape)))
-    same = [
-        a if a.shape == shape else w.write(broadcast_in_dim_p, a, shape=shape, dims=dims)
-        for a in ready
-    ]
-    return w.end(reduce_sum_p, w.write(mul_p, *same), axes=dims[first:])
+    """The sum of the products of numbers, which is code with what is around it.
+
+    It goes through the larger operand as that lies in memory.
+    """
+    w = Writer(eqn)
+    sides = list(zip(eqn.ins, eqn.params["contract"], eqn.params["batch"], strict=True))
+    (large, c, b), (small, *own) = sorted(sides, key=lambda side: -len(side[0].shape))
+    pairs = sorted(zip((*c, *b), (*own[0], *own[1]), strict=True))
+    perm, dims = tuple(k for _, k in pairs), tuple(k for k, _ in pairs)
+    if perm != tuple(range(len(perm))):
+        small = w.write(transpose_p, small, perm=perm)
+    if small.shape != large.shape:
+        small = w.write(broadcast_in_dim_p, small, shape=large.shape, dims=dims)
+    product, axes = w.write(mul_p, large, small), tuple(sorted(c))
+    kept = [k for k in range(len(large.shape)) if k not in c]
+    perm = tuple(kept.index(k) for k in (*b, *free_axes(len(large.shape), c, b)))
+    if perm == tuple(range(len(perm))):
+        return w.end(reduce_sum_p, product, axes=axes)
+    return w.end(transpose_p, w.write(reduce_sum_p, product, axes=axes), perm=perm)
 
 
 def _widened(eqn: Eqn) -> list[Eqn]:
