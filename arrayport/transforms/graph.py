@@ -419,6 +419,11 @@ def _array(ct: Any) -> Any:
     return Array(ct) if type(ct) is ndarray else ct
 
 
+def _own(x: Any) -> Any:
+    """An Array that nobody else has: who deletes or donates it takes it from no one."""
+    return Array(x.raw, x.weak) if type(x) is Array else x
+
+
 def _sum(one: Any, two: Any) -> Any:
     """The sum of two cotangents, a new one: a NumPy array where it can be."""
     if type(one) is ndarray and type(two) is ndarray:
@@ -468,7 +473,7 @@ def summed(gathered: Any) -> Array | None:
 
 
 def backward(
-    seeds: list[tuple[Node, Array]],
+    seeds: list[tuple[Node, Cotangent]],
     inputs: Sequence[Node | None],
     initial: Sequence[Array | None] = (),
 ) -> list[Array | None]:
@@ -494,7 +499,7 @@ def backward(
                     heappush(reached, parent)
         parents = cts = parent = ct = None  # nothing holds it now but its users' own references
         if not reached:
-            return [None if leaf is None else summed(gathered[leaf[0]]) for leaf in inputs]
+            return [None if leaf is None else _own(summed(gathered[leaf[0]])) for leaf in inputs]
         order, parents, pull, _, saved = heappop(reached)
         g = gathered.pop(order)
         if type(g) in UNSETTLED:

@@ -209,19 +209,19 @@ def _scalar(out: Any, holomorphic: bool) -> Any:
     return out
 
 
-def _seed(value: Array) -> Array:
-    """The cotangent of a scalar value with respect to itself."""
+def _seed(value: Array) -> Any:
+    """The cotangent of a scalar value with respect to itself: as it is where only values count."""
     while type(value) is GradTracer:  # a constant of every trace: the values alone are asked
         value = value.value
     raw = value.raw if type(value) is Array else None
     if type(raw) is np.ndarray:
-        return _one(raw.dtype, value.weak)
-    return _one(value.dtype, True) if value.weak else full_like(value, 1)
+        return Array(_one(raw.dtype), True) if value.weak else _one(raw.dtype)
+    return Array(_one(value.dtype), True) if value.weak else full_like(value, 1)
 
 
 @cache
-def _one(dtype: np.dtype[Any], weak: bool = False) -> Array:
-    return Array(np.ones((), dtype), weak)
+def _one(dtype: np.dtype[Any]) -> Any:
+    return np.ones((), dtype)
 
 
 def _gradient(ct: Array | None, x: Any) -> Any:

@@ -92,3 +92,20 @@ def test_a_carry_that_takes_another_type_gives_way_no_longer() -> None:
     ] * 3
     kept = lax.while_loop(lambda c: c < 9, lambda c: c * 2.0, 3.0)
     assert (kept.item(), kept.weak_type) == (12.0, True)
+
+
+def test_a_gradient_given_away_is_no_other_value() -> None:
+    """Deleted or donated, it takes neither the seed nor another gradient, nor the cotangent."""
+    x = anp.ones(3, dtype="float32")
+    for given in (anp.float32(2), 2.0):
+        ap.grad(lambda v: v)(given).delete()
+        assert float(ap.grad(lambda v: v * v)(given)) == 4
+        assert float(ap.grad(lambda v: v)(given)) == 1
+    first, second = ap.grad(lambda a, b: ((a + b) * 2).sum(), (0, 1))(x, x)
+    first.delete()
+    assert second.tolist() == [2, 2, 2]
+    ct = anp.ones(3, dtype="float32") * 3
+    _, pull = ap.vjp(lambda a, b: a + b, x, x)
+    for found in pull(ct):
+        ap.jit(lambda v: v + 1, donate_argnums=0)(found)
+    assert ct.tolist() == [3, 3, 3]
