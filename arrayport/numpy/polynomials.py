@@ -10,7 +10,6 @@ from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, count_of
-from arrayport.numpy.creation import eye
 from arrayport.numpy.joins import concatenate, stack
 from arrayport.numpy.linalg import eigvals, inv, lstsq
 from arrayport.numpy.products import matmul, outer, tensordot
@@ -225,7 +224,9 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
 
 def _roots(x: Array) -> Array:
     """Give the eigenvalues of the companion of a polynomial whose first coefficient is not 0."""
-    return eigvals(eye(x.size - 1, k=-1, dtype=x.dtype).at[0].set(-x[1:] / x[0]))
+    count = x.size - 1
+    rest = np.eye(count, k=-1, dtype=x.dtype)[1:]  # NumPy's, which any backend takes
+    return eigvals(concatenate([(-x[1:] / x[0])[None], rest])[:count])
 
 
 @unit("p")

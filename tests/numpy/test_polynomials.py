@@ -23,6 +23,9 @@ def test_roots_are_those_that_made_it() -> None:
     assert anp.roots(anp.zeros(2)).shape == (0,)
     compiled = ap.jit(lambda p: anp.roots(p, strip_zeros=False))(made)
     np.testing.assert_allclose(np.sort(np.asarray(compiled).real), ROOTS, atol=1e-4)
+    with ap.use_backend("numpy"):  # another than that of the coefficients
+        found = np.sort(np.asarray(anp.roots(made)).real)
+    np.testing.assert_allclose(found, ROOTS, atol=1e-4)
 
 
 @pytest.mark.usefixtures("backend")
