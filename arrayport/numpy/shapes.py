@@ -490,7 +490,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     return flip(swapaxes(x, i, j), j) if k else x
 
 
-@unit("a", "shift")
+@unit("a")  # a shift that is a number is a constant: its derivative is no scatter
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     """Shift elements along axes, those that fall off coming back; flat if axis is None.
 
