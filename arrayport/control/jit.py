@@ -254,6 +254,7 @@ class Jitted:
                 dynamic, "an argument of a jitted function that is not static (static_argnums)"
             )
             program, captured, out_tree = self.staged(statics, leaves, tree, backend)
+            given = self.given_away(args, kwargs)
             if (
                 fast_key is not None
                 and args  # without any, the ambient backend decides
@@ -262,12 +263,11 @@ class Jitted:
                 and not program.axes
                 and backend is get("numpy")
                 and not inspecting()
-                and not self.written_over(self.given_away(args, kwargs), backend)
+                and not self.written_over(given, backend)
             ):
                 donated = [n for n in self.donated if -len(args) <= n < len(args)]
                 self.remember(fast_key, program, out_tree, backend, donated)
-            if self.donated or self.donated_names:
-                given = self.given_away(args, kwargs)
+            if given:
                 outs = self.overwriting(program, [*captured, *leaves], given, backend)
                 for x in given:
                     x.delete()

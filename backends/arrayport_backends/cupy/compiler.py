@@ -18,6 +18,7 @@ from arrayport.passes.inline import inline
 from arrayport_backends.cupy.cuda import Source
 from arrayport_backends.cupy.keys import Keys
 from arrayport_backends.cupy.nests import BLOCK, Launches, NestPrinter
+from arrayport_backends.ndarray.costs import PATIENCE
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.ndarray.language import KernelLanguage
@@ -26,9 +27,7 @@ from arrayport_backends.ndarray.schedules import described, held, named
 if TYPE_CHECKING:
     from arrayport_backends.cupy.backend import CupyBackend
 
-# A Program is compiled when its runs so far have cost this part of what compiling it will. Both are
-# estimates, in nanoseconds, and no clock is read, so that a script always gives the same digits.
-PATIENCE = 0.1
+# Nanoseconds.
 COMPILING = 200_000_000
 CALL = 10_000  # of one of CuPy's functions
 BYTE = 0.001  # that one of them reads or writes

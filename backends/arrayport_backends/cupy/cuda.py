@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import dtypes
-from arrayport_backends.ndarray.scalars import HALVES, PARTS, Builder, DType, Scalar, bits_of
+from arrayport_backends.ndarray.scalars import (
+    COMPARISONS,
+    HALVES,
+    PARTS,
+    Builder,
+    DType,
+    Scalar,
+    bits_of,
+)
 
 # With every fused product written out, compilers have none to make of their own; every operation
 # is rounded once, and subnormal numbers are kept.
@@ -37,18 +45,7 @@ static __device__ u16 to_half(f32 x) { u16 h; asm("cvt.rn.f16.f32 %0, %1;" : "=h
 #endif
 """  # noqa: E501 - C++
 
-INFIX = {
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "shr": ">>",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-}
+INFIX = {"and": "&", "or": "|", "xor": "^", "shr": ">>"} | COMPARISONS
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "shl": "<<"}
 FUNCTIONS = {
     "fma": "fma",

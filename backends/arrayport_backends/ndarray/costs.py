@@ -11,6 +11,11 @@ from arrayport.core import dtypes
 from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.ndarray.scalars import Builder, DType, Scalar
 
+# A Program is compiled when its runs so far have cost this part of what compiling it will: who jits
+# a function means to call it often. Both are estimates, in nanoseconds, and no clock is read, so
+# that the same script always gives the same digits.
+PATIENCE = 0.1
+
 # Instructions that take as long as several.
 SLOW = {"div": 4, "rem": 4, "sqrt": 4}
 # Nanoseconds that the library takes in addition for every value of 16 bits, which it widens or

@@ -21,6 +21,8 @@ NUMBERS = frozenset(
 DTYPES = NUMBERS | {dtypes.key}  # a typed key is held as an unsigned integer of all its bits
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})  # held as float32, rounded by `cast`
 
+COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
 # Unlike those of `dtypes`, these know 64-bit types while x64 is off.
 PARTS = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
 WHOLES = {part: whole for whole, part in PARTS.items()}

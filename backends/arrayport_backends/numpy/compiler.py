@@ -17,6 +17,7 @@ from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
 from arrayport_backends.ndarray import special
 from arrayport_backends.ndarray.backend import ArrayBackend
+from arrayport_backends.ndarray.costs import PATIENCE
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Compiled, Executor
 from arrayport_backends.ndarray.kernels import Kernel
@@ -35,10 +36,7 @@ from arrayport_backends.numpy.pool import LARGE
 from arrayport_backends.numpy.terms import in_other_terms, in_sums
 from arrayport_backends.numpy.workers import SHARE, share
 
-# A Program is compiled when its runs so far have cost this part of what compiling it will: who jits
-# a function means to call it often. Both are estimates, in nanoseconds, and no clock is read, so
-# that the same script always gives the same digits.
-PATIENCE = 0.1
+# Nanoseconds.
 CALL = 1_000  # of an interpreted equation
 COMPILING = 10_000_000
 INSTRUCTION = 0.02  # of that

@@ -16,7 +16,14 @@ import numpy as np
 
 from arrayport.core import dtypes
 from arrayport.core.lazy import Lazy
-from arrayport_backends.ndarray.scalars import HALVES, PARTS, Builder, DType, Scalar
+from arrayport_backends.ndarray.scalars import (
+    COMPARISONS,
+    HALVES,
+    PARTS,
+    Builder,
+    DType,
+    Scalar,
+)
 from arrayport_backends.numpy import outlines
 from arrayport_backends.numpy.outlines import Lanes
 
@@ -70,7 +77,6 @@ def storage(dtype: DType) -> Any:
 
 # ---- the printer
 
-SAME = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 # Instructions on integers and on floats, by llvmlite's names.
 PLAIN = {
     "add": ("add", "fadd"),
@@ -124,12 +130,12 @@ class LLVMBuilder(Builder):
             if flags and chosen != "fmul":
                 self._fuse_later(*codes)
             code = getattr(self.ir, chosen)(*codes, **flags)
-        elif name in SAME:
+        elif name in COMPARISONS:
             if own != "f":
                 compare = self.ir.icmp_signed if own == "i" else self.ir.icmp_unsigned
             else:
                 compare = self.ir.fcmp_unordered if name == "ne" else self.ir.fcmp_ordered
-            code = compare(SAME[name], *codes)
+            code = compare(COMPARISONS[name], *codes)
         elif name == "select":
             code = self.ir.select(*codes)
         elif name in INTRINSICS:

@@ -23,16 +23,26 @@ def at_once(monkeypatch):
 
 
 @pytest.fixture
-def agree(at_once):  # noqa: ARG001 - it compiles under it
-    """Give what checks that a function compiled gives what its Program's interpreter gives."""
+def both(at_once):  # noqa: ARG001 - it compiles under it
+    """Give what runs a function compiled, wholly or in part, and by its Program's interpreter."""
 
-    def check(function, *args, ulps=200, whole=True):
+    def run(function, *args, whole=True):
         program = ap.jit(function).trace(*args).program
         executor = get("numpy").compile(program)
         got = executor.run(*[a.raw for a in args])
         kinds = [isinstance(e.prim, Compiled) for e in executor.program.eqns]
         assert all(kinds) if whole else any(kinds)
-        want = [np.asarray(x) for x in eval_program(program, args)]
+        return got, [np.asarray(x) for x in eval_program(program, args)]
+
+    return run
+
+
+@pytest.fixture
+def agree(both):
+    """Give what checks that a function compiled gives what its Program's interpreter gives."""
+
+    def check(function, *args, ulps=200, whole=True):
+        got, want = both(function, *args, whole=whole)
         assert [(g.shape, g.dtype) for g in got] == [(w.shape, w.dtype) for w in want]
         close(got, want, ulps)
         return got, want

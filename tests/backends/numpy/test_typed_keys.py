@@ -7,14 +7,11 @@ from functools import partial
 import jax
 import numpy as np
 import pytest
-from arrayport_backends.ndarray.executor import Compiled
 from arrayport_backends.numpy import llvm
 
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import lax, random
-from arrayport.core.backend import get
-from arrayport.core.program import eval_program
 
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without it")
 
@@ -24,16 +21,11 @@ WORDS = np.asarray(random.key_data(KEYS))
 
 
 @pytest.fixture
-def same(at_once):  # noqa: ARG001 - it compiles under it
+def same(both):
     """Give what checks that a function compiles, and gives its interpreter's very bits."""
 
     def check(function, *args, whole=True):
-        program = ap.jit(function).trace(*args).program
-        executor = get("numpy").compile(program)
-        got = executor.run(*[a.raw for a in args])
-        kinds = [isinstance(e.prim, Compiled) for e in executor.program.eqns]
-        assert all(kinds) if whole else any(kinds)
-        want = [np.asarray(x) for x in eval_program(program, args)]
+        got, want = both(function, *args, whole=whole)
         for mine, theirs in zip(got, want, strict=True):
             assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
             assert mine.tobytes() == theirs.tobytes()
