@@ -25,7 +25,7 @@ from arrayport.control.conditionals import cond_p
 from arrayport.control.custom_batching import custom_vmap_p
 from arrayport.control.custom_jvp import custom_jvp_p
 from arrayport.control.custom_vjp import custom_vjp_p
-from arrayport.control.flat import Traced, split
+from arrayport.control.flat import Staged, split
 from arrayport.control.jit import jit_p
 from arrayport.control.linear_calls import linear_call_p
 from arrayport.control.loops import while_p
@@ -101,7 +101,7 @@ def checkify(
             kinds = {kind.__name__ for kind in enabled}
             return engine.checkify(f, kinds, args, kwargs)
         with lines.asked(), functional():
-            traced = Traced(lambda: f(*args, **kwargs), tree_structure(()), (), "an output")
+            traced = Staged(lambda: f(*args, **kwargs), tree_structure(()), (), "an output")
             checker = _Checker(enabled, traced.program)
             state, outs = checker.run(traced.program, checker.start(), traced.captured)
         return checker.error(state), tree_unflatten(traced.out_tree, outs)

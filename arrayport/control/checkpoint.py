@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from arrayport.control.flat import Traced, flatten
+from arrayport.control.flat import Staged, flatten
 from arrayport.control.jit import batch_held, jvp_held, linear_held, resolve_arguments
 from arrayport.control.policies import parted, residuals_of
 from arrayport.core.array import Array, aval_of
@@ -101,7 +101,7 @@ def checkpoint(
             full = [static[i] if i in static else next(rest) for i in range(len(args))]
             return fun(*full, **named, **fixed)
 
-        traced = Traced(dynamic, tree, [aval_of(x) for x in leaves])
+        traced = Staged(dynamic, tree, [aval_of(x) for x in leaves])
         outs = checkpoint_p.bind(*traced.captured, *leaves, program=traced.program, policy=policy)
         return tree_unflatten(traced.out_tree, outs)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from arrayport.control.custom_vjp import custom_vjp
-from arrayport.control.flat import Traced, flatten
+from arrayport.control.flat import Staged, flatten
 from arrayport.control.jit import jit, jit_p
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import aval_of
@@ -42,7 +42,7 @@ class Converted:
 
 
 def _converted(fun: Callable[..., Any], avals: Sequence[Any], tree: Any) -> tuple[Any, list[Any]]:
-    traced = Traced(fun, tree, avals)
+    traced = Staged(fun, tree, avals)
     count = len(traced.captured)
     return Converted(traced.program, tree, traced.out_tree, count), list(traced.captured)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Traced, check_same, flatten, share_captures
+from arrayport.control.flat import Staged, check_same, flatten, share_captures
 from arrayport.control.jit import jit_p
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval, Tracer, aval_of
@@ -296,7 +296,7 @@ def _branch(
     leaves, tree = flatten(operands, f"an operand of {name}")
     avals = [aval_of(x) for x in leaves]
     traced = [
-        Traced(lambda *xs, f=f: f(*xs), tree, avals, f"an output of {name}") for f in functions
+        Staged(lambda *xs, f=f: f(*xs), tree, avals, f"an output of {name}") for f in functions
     ]
     first = traced[-1]
     weak = [

@@ -7,7 +7,7 @@ from functools import update_wrapper
 from typing import Any
 
 from arrayport.control.custom_rules import Custom, plain
-from arrayport.control.flat import Traced, check_same, flatten
+from arrayport.control.flat import Staged, check_same, flatten
 from arrayport.control.jit import batch_held, jit_linearize, jit_p, jvp_held
 from arrayport.control.scanning import scan
 from arrayport.core.array import Array, aval_of
@@ -92,7 +92,7 @@ class custom_vmap(Custom):  # noqa: N801 - JAX's name
         leaves, tree = flatten(given, f"an argument of {self.__name__}")
         if plain(leaves):
             return self.fun(*tree_unflatten(tree, leaves))
-        traced = Traced(self.fun, tree, [aval_of(x) for x in leaves])
+        traced = Staged(self.fun, tree, [aval_of(x) for x in leaves])
 
         def rule(size: int, batched: list[bool], xs: list[Array]) -> Any:
             flags = list(tree_unflatten(tree, batched))
@@ -107,7 +107,7 @@ class custom_vmap(Custom):  # noqa: N801 - JAX's name
         )
         return tree_unflatten(traced.out_tree, outs)
 
-    def checked(self, size: int, traced: Traced, given: Any) -> tuple[list[Array], list[bool]]:
+    def checked(self, size: int, traced: Staged, given: Any) -> tuple[list[Array], list[bool]]:
         """What the rule gave, flat."""
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise TypeError(

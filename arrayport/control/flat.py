@@ -29,7 +29,7 @@ def flatten(tree: Any, name: str) -> tuple[list[Array], Any]:
     return [x if isinstance(x, Array) else lift(x, None, name) for x in leaves], structure
 
 
-class Traced:
+class Staged:
     """A function staged for arguments of given types.
 
     `like`: types (of a carry) whose weakness the first outputs take on; `given` are the outputs'
@@ -69,8 +69,8 @@ class Traced:
 
 
 def trace_carry(
-    carry: list[Array], trace: Callable[[list[Aval]], Traced]
-) -> tuple[list[Array], Traced]:
+    carry: list[Array], trace: Callable[[list[Aval]], Staged]
+) -> tuple[list[Array], Staged]:
     """Trace the body of a loop; weak parts of the carry take the types that the body gives."""
     while True:
         traced = trace([aval_of(x) for x in carry])
@@ -88,7 +88,7 @@ def _settled(x: Array, out: Aval) -> Array:
     return convert(x, promote(x.dtype, True, out.dtype, out.weak)[0])
 
 
-def share_captures(traced: Sequence[Traced]) -> tuple[list[Tracer], list[Program]]:
+def share_captures(traced: Sequence[Staged]) -> tuple[list[Tracer], list[Program]]:
     """Make several Programs take the same captured tracers first, in one order."""
     captured = {id(x): x for t in traced for x in t.captured}
     free = list(captured.values())
@@ -96,7 +96,7 @@ def share_captures(traced: Sequence[Traced]) -> tuple[list[Tracer], list[Program
         return free, [t.program for t in traced]
     position = {key: i for i, key in enumerate(captured)}
 
-    def widen(t: Traced) -> Program:
+    def widen(t: Staged) -> Program:
         own = [position[id(x)] for x in t.captured]
 
         def f(*xs: Array) -> list[Array]:

@@ -13,8 +13,7 @@ from numpy import ndarray
 from arrayport.control import stages
 from arrayport.control.checks import are_functional
 from arrayport.control.explaining import Signature, explain, noting
-from arrayport.control.flat import Traced as Staged
-from arrayport.control.flat import flatten
+from arrayport.control.flat import Staged, flatten
 from arrayport.core import leaks, lines, memory, profile
 from arrayport.core.array import Array, Aval, PlacedArray, Tracer, aval_of
 from arrayport.core.backend import Backend, enter, get, leave, loaded

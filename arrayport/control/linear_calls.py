@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Traced, check_same, flatten, share_captures
+from arrayport.control.flat import Staged, check_same, flatten, share_captures
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.primitive import Holder
@@ -123,12 +123,12 @@ def _linear_call(fun: Any, fun_transpose: Any, residual_args: Any, linear_args: 
     xs, tree = flatten(linear_args, "linear_args of linear_call")
     avals = [aval_of(x) for x in xs]
     kept = [aval_of(x) for x in fixed]
-    forwards = Traced(
+    forwards = Staged(
         fun, tree_structure((residual_args, linear_args)), [*kept, *avals], "an output of fun"
     )
     out = tree_unflatten(forwards.out_tree, forwards.out_avals)
     whole = tree_structure((tree_unflatten(fixed_tree, kept), out), is_leaf=_is_type)
-    backwards = Traced(
+    backwards = Staged(
         fun_transpose, whole, [*kept, *forwards.out_avals], "an output of fun_transpose"
     )
     advice = "fun_transpose must give what is like linear_args"

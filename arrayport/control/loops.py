@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
+from arrayport.control.flat import Counts, Staged, check_same, flatten, split, trace_carry
 from arrayport.control.scanning import scan
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval, aval_of
@@ -201,7 +201,7 @@ def _while_loop(
     start = carry
     try:
         carry, body = trace_carry(
-            carry, lambda avals: Traced(body_fun, whole, avals, "an output of body_fun", like=avals)
+            carry, lambda avals: Staged(body_fun, whole, avals, "an output of body_fun", like=avals)
         )
     except UntoldError as e:
         try:
@@ -213,7 +213,7 @@ def _while_loop(
     check_same(
         "while_loop: body_fun changed the carry", body.out_tree, body.out_avals, tree, avals, advice
     )
-    cond = Traced(cond_fun, whole, avals, "the output of cond_fun")
+    cond = Staged(cond_fun, whole, avals, "the output of cond_fun")
     if len(cond.out_avals) != 1 or cond.out_avals[0][:2] != ((), dtypes.bool_):
         got = ", ".join(map(str, cond.out_avals))
         raise TypeError(f"while_loop needs cond_fun to give one scalar bool, it gave ({got})")

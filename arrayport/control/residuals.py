@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
-from arrayport.control.flat import Traced, flatten
+from arrayport.control.flat import Staged, flatten
 from arrayport.control.policies import parted
 from arrayport.core.array import aval_of
 from arrayport.core.dtypes import is_inexact
@@ -32,7 +32,7 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
     if engine is not None:
         engine.print_saved_residuals(f, *args, **kwargs)
         return
-    traced = Traced(lambda given, named: f(*given, **named), tree, [aval_of(x) for x in leaves])
+    traced = Staged(lambda given, named: f(*given, **named), tree, [aval_of(x) for x in leaves])
     names = [f"the argument {keystr(p)}" for p, _ in tree_flatten_with_path((args, kwargs))[0]]
     names = ["a captured value"] * len(traced.captured) + names
     sys.stdout.write("".join(f"{line}\n" for line in _saved(traced.program, names)))

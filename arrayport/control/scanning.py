@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from arrayport.control.flat import Counts, Traced, check_same, flatten, split, trace_carry
+from arrayport.control.flat import Counts, Staged, check_same, flatten, split, trace_carry
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.config import jit_disabled
 from arrayport.core.primitive import Holder
@@ -237,7 +237,7 @@ def _scan(
     try:
         carry, body = trace_carry(
             carry,
-            lambda avals: Traced(pair, whole, [*avals, *slices], "an output of f", like=avals),
+            lambda avals: Staged(pair, whole, [*avals, *slices], "an output of f", like=avals),
         )
     except UntoldError:
         if not length:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arrayport.control.custom_rules import batched, linearized
-from arrayport.control.flat import Traced, check_same, flatten, share_captures
+from arrayport.control.flat import Staged, check_same, flatten, share_captures
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import NotDifferentiableError
@@ -172,7 +172,7 @@ def _custom_linear_solve(
     back, solve_back = (
         (matvec, transpose_solve or solve) if symmetric else (vecmat, transpose_solve)
     )
-    maps: list[Traced] = [_map("matvec", matvec, whole, avals, tree)]
+    maps: list[Staged] = [_map("matvec", matvec, whole, avals, tree)]
     solvers = [_solver("solve", solve, matvec, whole, avals, tree, has_aux)]
     if solve_back is not None:
         maps.append(_map("the transpose of matvec", back, whole, avals, tree))
@@ -190,9 +190,9 @@ def _custom_linear_solve(
     return tree_unflatten(solvers[0].out_tree, outs)
 
 
-def _map(name: str, f: Callable[[Any], Any], whole: Any, avals: list[Aval], tree: Any) -> Traced:
+def _map(name: str, f: Callable[[Any], Any], whole: Any, avals: list[Aval], tree: Any) -> Staged:
     """Stage a function from trees like b to trees like b."""
-    traced = Traced(f, whole, avals, f"an output of {name}", like=avals)
+    traced = Staged(f, whole, avals, f"an output of {name}", like=avals)
     advice = f"{name} must give what is like its argument"
     check_same(name, traced.out_tree, traced.program.out_avals, tree, avals, advice, weak=False)
     return traced
@@ -206,7 +206,7 @@ def _solver(
     avals: list[Aval],
     tree: Any,
     has_aux: bool,
-) -> Traced:
+) -> Staged:
     """Stage a solver of a function."""
 
     def solved(b: Any) -> Any:
@@ -215,7 +215,7 @@ def _solver(
             raise TypeError(f"{name} with has_aux must give a pair (solution, more), not {out!r}")
         return out
 
-    traced = Traced(solved, whole, avals, f"an output of {name}", like=avals)
+    traced = Staged(solved, whole, avals, f"an output of {name}", like=avals)
     made = tree_unflatten(traced.out_tree, traced.program.out_avals)
     found = made[0] if has_aux else made
     leaves, own = tree_flatten(found, is_leaf=_is_type)

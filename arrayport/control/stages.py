@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from arrayport.control.flat import Traced as Staged
-from arrayport.control.flat import flatten
+from arrayport.control.flat import Staged, flatten
 from arrayport.core.array import Aval, aval_of
 from arrayport.core.backend import Backend, enter, leave
 from arrayport.core.nodes import keystr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Traced
+from arrayport.control.flat import Staged
 from arrayport.control.jit import jit_p
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.dtypes import is_inexact
@@ -46,7 +46,7 @@ def _linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any],
     for a in avals:
         if not is_inexact(a.dtype):
             raise TypeError(f"linear_transpose needs floating or complex inputs, got {a}")
-    traced = Traced(fun, tree, avals)
+    traced = Staged(fun, tree, avals)
     program, captured = traced.program, traced.captured
     nonzero = (*[False] * len(captured), *[True] * len(avals))
     lin = linearize_program(program, nonzero, (False,) * len(program.outs))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Sequence
+from functools import wraps
 from math import prod
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -44,8 +45,20 @@ from arrayport.ops.structure import (
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.varying import told, varied, varies
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Pairs = Sequence[tuple[int, int]]
 CASTS = ("varying", "reduced", "unreduced")
+
+
+def _by_engine(own: Callable[P, R]) -> Callable[P, R]:
+    """Let a native engine do what an operand of its own is given to."""
+
+    @wraps(own)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return run_on_engine(own.__name__, own, (args, kwargs), *args, **kwargs)
+
+    return call
 
 
 def _names(axis_name: Any) -> tuple[Any, ...]:
@@ -125,6 +138,7 @@ def _apart(v: Array, name: Any) -> Array:
     return apart_p.bind(v, axes=(name,)) if told((name,)) else v
 
 
+@_by_engine
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Sum over a mapped axis, or several (a tuple), every leaf of a pytree.
 
@@ -137,13 +151,14 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> ap.vmap(lambda a: a / psum(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    return run_on_engine("psum", _psum, (x,), x, axis_name, axis_index_groups=axis_index_groups)
+    return _sum(x, axis_name, axis_index_groups)
 
 
-def _psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    return _reduced(x, axis_name, axis_index_groups, psum_p, reduce_sum, lambda v, n: v * n)
+def _sum(x: Any, axis_name: Any, groups: Any) -> Any:
+    return _reduced(x, axis_name, groups, psum_p, reduce_sum, lambda v, n: v * n)
 
 
+@_by_engine
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Average over a mapped axis, or several; see `psum`. Source: `jax.lax.pmean`.
 
@@ -151,13 +166,9 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> ap.vmap(lambda a: a - pmean(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
     Array([-1.,  1.], dtype=float32)
     """
-    return run_on_engine("pmean", _pmean, (x,), x, axis_name, axis_index_groups=axis_index_groups)
-
-
-def _pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    total = _psum(x, axis_name, axis_index_groups=axis_index_groups)
+    total = _sum(x, axis_name, axis_index_groups)
     if axis_index_groups is not None:
-        count = _psum(lift(1), axis_name, axis_index_groups=axis_index_groups)
+        count = _sum(lift(1), axis_name, axis_index_groups)
         return tree_map(lambda v: v / count, total)
     names = _names(axis_name)
     places = [n for n in names if isinstance(n, int)]
@@ -165,6 +176,7 @@ def _pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     return tree_map(lambda s, v: s / (size * prod(v.shape[n] for n in places)), total, x)
 
 
+@_by_engine
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Maximum over a mapped axis, or several; see `psum`. Source: `jax.lax.pmax`.
 
@@ -174,13 +186,10 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> ap.vmap(lambda a: pmax(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
     Array([3., 3.], dtype=float32)
     """
-    return run_on_engine("pmax", _pmax, (x,), x, axis_name, axis_index_groups=axis_index_groups)
-
-
-def _pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     return _reduced(x, axis_name, axis_index_groups, pmax_p, reduce_max, lambda v, _n: lift(v))
 
 
+@_by_engine
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Minimum over a mapped axis, or several; see `pmax`. Source: `jax.lax.pmin`.
 
@@ -188,16 +197,13 @@ def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     >>> ap.vmap(lambda a: pmin(a, "i"), axis_name="i")(anp.array([1.0, 3.0]))
     Array([1., 1.], dtype=float32)
     """
-    return run_on_engine("pmin", _pmin, (x,), x, axis_name, axis_index_groups=axis_index_groups)
-
-
-def _pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     return _reduced(x, axis_name, axis_index_groups, pmin_p, reduce_min, lambda v, _n: lift(v))
 
 
 # ---- exchanges
 
 
+@_by_engine
 def all_gather(
     x: Any,
     axis_name: Any,
@@ -216,21 +222,6 @@ def all_gather(
     Array([[1., 3.],
            [1., 3.]], dtype=float32)
     """
-    options: dict[str, Any] = {"axis_index_groups": axis_index_groups, "axis": axis, "tiled": tiled}
-    if to != "varying":
-        options["to"] = to
-    return run_on_engine("all_gather", _all_gather, (x,), x, axis_name, **options)
-
-
-def _all_gather(
-    x: Any,
-    axis_name: Any,
-    *,
-    axis_index_groups: Any = None,
-    axis: int = 0,
-    tiled: bool = False,
-    to: str = "varying",
-) -> Any:
     names = _names(axis_name)
     groups, count = _groups(names, axis_index_groups)
     _even(groups, "all_gather")
@@ -251,6 +242,7 @@ def _all_gather(
     return tree_map(leaf, x)
 
 
+@_by_engine
 def psum_scatter(
     x: Any,
     axis_name: Any,
@@ -268,22 +260,6 @@ def psum_scatter(
     >>> ap.vmap(lambda a: psum_scatter(a, "i"), axis_name="i")(anp.eye(2))
     Array([1., 1.], dtype=float32)
     """
-    options = {
-        "scatter_dimension": scatter_dimension,
-        "axis_index_groups": axis_index_groups,
-        "tiled": tiled,
-    }
-    return run_on_engine("psum_scatter", _psum_scatter, (x,), x, axis_name, **options)
-
-
-def _psum_scatter(
-    x: Any,
-    axis_name: Any,
-    *,
-    scatter_dimension: int = 0,
-    axis_index_groups: Any = None,
-    tiled: bool = False,
-) -> Any:
     names = _names(axis_name)
     groups, count = _groups(names, axis_index_groups)
     _even(groups, "psum_scatter")
@@ -311,6 +287,7 @@ def _divides(extent: int, count: int, tiled: bool, what: str, argument: str) -> 
         )
 
 
+@_by_engine
 def all_to_all(
     x: Any,
     axis_name: Any,
@@ -330,21 +307,6 @@ def all_to_all(
     Array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    options = {"axis_index_groups": axis_index_groups, "tiled": tiled}
-    return run_on_engine(
-        "all_to_all", _all_to_all, (x,), x, axis_name, split_axis, concat_axis, **options
-    )
-
-
-def _all_to_all(
-    x: Any,
-    axis_name: Any,
-    split_axis: int,
-    concat_axis: int,
-    *,
-    axis_index_groups: Any = None,
-    tiled: bool = False,
-) -> Any:
     names = _names(axis_name)
     groups, count = _groups(names, axis_index_groups)
     _even(groups, "all_to_all")
@@ -376,6 +338,7 @@ def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = Non
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
+@_by_engine
 def ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
     """Send what examples have to others, by pairs (source, target); zeros where nothing arrives.
 
@@ -385,10 +348,6 @@ def ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
     >>> ap.vmap(lambda a: ppermute(a, "i", [(0, 1), (1, 0)]), axis_name="i")(anp.array([1, 2]))
     Array([2, 1], dtype=int32)
     """
-    return run_on_engine("ppermute", _ppermute, (x,), x, axis_name, perm)
-
-
-def _ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
     names = _names(axis_name)
     first, *rest = names
     pairs = tuple([(operator.index(s), operator.index(t)) for s, t in perm])
@@ -403,7 +362,7 @@ def _ppermute(x: Any, axis_name: Any, perm: Pairs) -> Any:
         v = varied(lift(v, None, "x"), told(names))
         if not rest:
             return ppermute_p.bind(v, axes=names, perm=pairs, rows=0)
-        rows = _all_gather(v, rest)  # of the places along the other axes, of which one is its own
+        rows = all_gather(v, rest)  # of the places along the other axes, of which one is its own
         rows = ppermute_p.bind(rows, axes=(first,), perm=pairs, rows=rows.shape[0])
         return take(rows, _axis_index(rest), 0, mode="clip")
 
@@ -424,6 +383,7 @@ def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
     return ppermute(x, axis_name, list(zip(perm, range(len(perm)), strict=True)))
 
 
+@_by_engine
 def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     """Give every example what one of them has. Source: `jax.lax.pbroadcast`.
 
@@ -431,10 +391,6 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     >>> ap.vmap(lambda a: pbroadcast(a, "i", 1), axis_name="i")(anp.array([1, 2]))
     Array([2, 2], dtype=int32)
     """
-    return run_on_engine("pbroadcast", _pbroadcast, (x,), x, axis_name, source)
-
-
-def _pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     names = _names(axis_name)
     sizes = [_size((name,)) for name in names]
     if not 0 <= source < prod(sizes):
@@ -450,6 +406,7 @@ def _pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     return tree_map(leaf, x)
 
 
+@_by_engine
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     """Let what is equal along axes of a shard_map count as each place's own: `to="varying"`.
 
@@ -464,10 +421,6 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     >>> ap.shard_map(f, mesh=mesh, in_specs=ap.P(), out_specs=ap.P("x"))(anp.ones(1))
     Array([1., 1.], dtype=float32)
     """
-    return run_on_engine("pcast", _pcast, (x,), x, axis_name, to=to)
-
-
-def _pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     if to not in CASTS:
         raise ValueError(f"pcast has to={to!r}: write one of {', '.join(map(repr, CASTS))}")
     if to != "varying":

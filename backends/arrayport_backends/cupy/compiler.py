@@ -20,7 +20,7 @@ from arrayport_backends.cupy.keys import Keys
 from arrayport_backends.cupy.nests import BLOCK, Launches, NestPrinter
 from arrayport_backends.ndarray.costs import PATIENCE
 from arrayport_backends.ndarray.elements import Code, code_of
-from arrayport_backends.ndarray.executor import Compiled, Executor
+from arrayport_backends.ndarray.executor import Executor, Routine
 from arrayport_backends.ndarray.language import KernelLanguage
 from arrayport_backends.ndarray.schedules import described, held, named
 
@@ -141,7 +141,7 @@ def _warn(backend: CupyBackend, error: Exception) -> None:
 
 def equation(backend: CupyBackend, module: Any, launches: Launches, name: str) -> Eqn:
     """An equation that launches kernels."""
-    prim: Any = Compiled(Launcher(backend, module, launches), name)
+    prim: Any = Routine(Launcher(backend, module, launches), name)
     stores: Any = tuple(launches.stores)
     return Eqn(prim, tuple(launches.reads), {}, stores)
 

@@ -21,17 +21,17 @@ def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a collective of pytrees of raw values one of pytrees of Arrays."""
 
     @translating
-    def call(x: Any, *args: Any, **options: Any) -> Any:
+    def call(x: Any, axis_name: Any, *args: Any, **options: Any) -> Any:
         raws, kinds = unwrap(x)
         try:
-            return rewrap(function(raws, *args, **options), kinds)
+            return rewrap(function(raws, axis_name, *args, **options), kinds)
         except AssertionError as e:  # so JAX says of a name that it does not know, and of tuples
-            names = args[0] if isinstance(args[0], tuple | list) else (args[0],)
+            names = axis_name if isinstance(axis_name, tuple | list) else (axis_name,)
             try:
                 list(map(lax.axis_size, names))
             except (NameError, AssertionError):
                 raise NameError(
-                    f"unbound axis name in {args[0]!r} at {user_line()}: name an axis of the mesh"
+                    f"unbound axis name in {axis_name!r} at {user_line()}: name an axis of the mesh"
                 ) from e
             raise NotImplementedError(
                 f"JAX's vmap has no {function.__name__} over several axes {names}, at "

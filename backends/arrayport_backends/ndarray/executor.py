@@ -30,7 +30,7 @@ WORTH_REUSE = 16384  # bytes from which writing into a dead buffer beats a new o
 
 
 @dataclass(frozen=True, eq=False)
-class Compiled:
+class Routine:
     """Equations that became one function, in the place of a primitive: it makes its own buffers."""
 
     run: Callable[..., list[Any]]
@@ -165,13 +165,13 @@ class Planner:
     def step(
         self,
         i: int,
-        prim: Primitive | Compiled,
+        prim: Primitive | Routine,
         ins: Sequence[Atom],
         params: dict[str, Any],
         outs: Sequence[Var],
     ) -> Step:
         """The step of equation i."""
-        if isinstance(prim, Compiled):
+        if isinstance(prim, Routine):
             self.ours.update(outs)
             return self.made(i, prim.name, prim.run, ins, {}, outs, many=True)
         backend = self.executor.backend

@@ -11,7 +11,7 @@ from typing import Any
 from arrayport.core.program import Atom, Eqn, Program, Var
 from arrayport.passes.indices import Shape
 from arrayport_backends.ndarray.backend import ArrayBackend
-from arrayport_backends.ndarray.executor import Compiled, Executor
+from arrayport_backends.ndarray.executor import Executor, Routine
 from arrayport_backends.numpy.pool import empty
 
 BLOCK = 1 << 14  # elements of a part
@@ -54,7 +54,7 @@ def block(eqns: Sequence[Eqn], backend: ArrayBackend, wanted: AbstractSet[Atom])
     ]
     program = Program([part[a] for a in reads], steps, [part[v] for v in stores])
     run = Blocks(Executor(backend, program), stores)
-    return Eqn(Compiled(run, "blocks"), tuple(reads), {}, tuple(stores))  # type: ignore[arg-type]
+    return Eqn(Routine(run, "blocks"), tuple(reads), {}, tuple(stores))  # type: ignore[arg-type]
 
 
 class Blocks:

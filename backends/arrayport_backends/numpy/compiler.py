@@ -19,7 +19,7 @@ from arrayport_backends.ndarray import special
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.costs import PATIENCE
 from arrayport_backends.ndarray.elements import Code, code_of
-from arrayport_backends.ndarray.executor import Compiled, Executor
+from arrayport_backends.ndarray.executor import Executor, Routine
 from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.ndarray.schedules import described, held, named
 from arrayport_backends.numpy import llvm, objects
@@ -95,7 +95,7 @@ class NumpyExecutor(Executor):
         else:
             program = compiled(self.program, self)
             super().plan(program)
-            if len(self.steps) == 1 and isinstance(program.eqns[0].prim, Compiled):
+            if len(self.steps) == 1 and isinstance(program.eqns[0].prim, Routine):
                 (step,) = self.steps
                 self.silent = True
                 if step.outs == tuple(self.outs) and step.ins == tuple(range(self.n_ins)):
@@ -209,7 +209,7 @@ def shows(eqn: Eqn, executor: NumpyExecutor) -> bool:
 class Piece:
     """Machine code as a primitive, and the numbers of the atoms that it reads and makes."""
 
-    prim: Compiled
+    prim: Routine
     ins: Sequence[int]
     outs: Sequence[int]
 
@@ -234,7 +234,7 @@ def loaded(
     library = llvm.load(machine_code, ("entry", "segment", "table"), known)
     layout = Layout([atoms[i] for i in outs], scratch)
     run = builtin(library, layout, [atoms[i].dtype for i in ins], over)
-    return Piece(Compiled(run, name), ins, outs)
+    return Piece(Routine(run, name), ins, outs)
 
 
 def translation(executor: NumpyExecutor) -> Translation:

@@ -25,7 +25,7 @@ from arrayport_backends.ndarray.scalars import (
     Scalar,
 )
 from arrayport_backends.numpy import outlines
-from arrayport_backends.numpy.outlines import Lanes
+from arrayport_backends.numpy.outlines import Widths
 
 ir: Any = Lazy("llvmlite.ir")
 binding: Any = Lazy("llvmlite.binding")
@@ -215,21 +215,21 @@ class LLVMBuilder(Builder):
         name = f"rare_{slow.__name__}_{y.dtype}"
         if name not in outlines.DEFINITIONS:
             outlines.DEFINITIONS[name] = _rare(name, slow, y.dtype, len(xs))
-        return self._outside(name, outlines.LANES, y.dtype, suspect, *xs, y)
+        return self._outside(name, outlines.WIDTHS, y.dtype, suspect, *xs, y)
 
     def shared(self, name: str, body: Callable[..., Scalar], widest: int, *xs: Scalar) -> Scalar:
         dtype = xs[0].dtype
-        lanes = tuple({vector_bytes() // max(size, dtype.itemsize) for size in (1, widest)})
-        key = f"{name}_{'_'.join(map(str, lanes))}"
+        widths = tuple({vector_bytes() // max(size, dtype.itemsize) for size in (1, widest)})
+        key = f"{name}_{'_'.join(map(str, widths))}"
         if key not in outlines.DEFINITIONS:
-            outlines.DEFINITIONS[key] = _shared(key, body, dtype, len(xs), lanes)
-        return self._outside(key, lanes, dtype, *xs)
+            outlines.DEFINITIONS[key] = _shared(key, body, dtype, len(xs), widths)
+        return self._outside(key, widths, dtype, *xs)
 
-    def _outside(self, name: str, lanes: Lanes, out: DType, *xs: Scalar) -> Scalar:
+    def _outside(self, name: str, widths: Widths, out: DType, *xs: Scalar) -> Scalar:
         """Call a function that is defined elsewhere."""
         module = self.ir.module
         if name not in module.globals:
-            outlines.declare(module, name, [register(x.dtype) for x in xs], register(out), lanes)
+            outlines.declare(module, name, [register(x.dtype) for x in xs], register(out), widths)
         return Scalar(out, self.ir.call(module.globals[name], [x.code for x in xs]), self)
 
     def table(self, values: np.ndarray[Any, Any], index: Scalar) -> Scalar:
@@ -305,7 +305,9 @@ def _rare(name: str, slow: Callable[..., Scalar], dtype: DType, count: int) -> s
     return "\n".join([str(module), outlines.rare(name, one, count)])
 
 
-def _shared(name: str, body: Callable[..., Scalar], dtype: DType, count: int, lanes: Lanes) -> str:
+def _shared(
+    name: str, body: Callable[..., Scalar], dtype: DType, count: int, widths: Widths
+) -> str:
     """The definition of a shared function, passes done."""
     one = register(dtype)
     module = ir.Module()
@@ -314,7 +316,7 @@ def _shared(name: str, body: Callable[..., Scalar], dtype: DType, count: int, la
     function.attributes.add("alwaysinline")
     b = LLVMBuilder(ir.IRBuilder(function.append_basic_block()))
     b.ir.ret(body(b, *[Scalar(dtype, a, b) for a in function.args]).code)
-    text = "\n".join([str(module), outlines.shared(name, one, count, lanes)])
+    text = "\n".join([str(module), outlines.shared(name, one, count, widths)])
     return outlines.merging(str(optimised(text)))
 
 

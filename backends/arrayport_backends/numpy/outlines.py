@@ -17,8 +17,8 @@ ir: Any = Lazy("llvmlite.ir")
 binding: Any = Lazy("llvmlite.binding")
 newpassmanagers: Any = Lazy("llvmlite.binding.newpassmanagers")
 
-Lanes = tuple[int, ...]
-LANES: Lanes = (2, 4, 8, 16, 32, 64)
+Widths = tuple[int, ...]
+WIDTHS: Widths = (2, 4, 8, 16, 32, 64)
 PURE = ("memory(none)", "nounwind", "willreturn")
 KEPT = "_kept"
 DEFINITIONS: dict[str, str] = {}
@@ -97,14 +97,14 @@ end:
 """
 
 
-def declare(module: Any, name: str, ins: Sequence[Any], out: Any, lanes: Lanes) -> None:
+def declare(module: Any, name: str, ins: Sequence[Any], out: Any, widths: Widths) -> None:
     """Declare a function and its forms, and keep these until loops are vectorised."""
     declared = ir.Function(module, ir.FunctionType(out, ins), name)
     forms = []
-    for n in lanes:
+    for n in widths:
         vectors = [ir.VectorType(kind, n) for kind in (*ins, out)]
         forms.append(ir.Function(module, ir.FunctionType(vectors[-1], vectors[:-1]), f"{name}_{n}"))
-    variants = ",".join(f"_ZGV_LLVM_N{n}{'v' * len(ins)}_{name}({name}_{n})" for n in lanes)
+    variants = ",".join(f"_ZGV_LLVM_N{n}{'v' * len(ins)}_{name}({name}_{n})" for n in widths)
     for attribute in (*PURE, f'"vector-function-abi-variant"="{variants}"'):
         set.add(declared.attributes, attribute)  # its own `add` knows few
     kept = ir.ArrayType(ir.PointerType(), len(forms))
@@ -118,7 +118,7 @@ def rare(name: str, one: Any, count: int) -> str:
     outs = ", ".join(f"{one} %x{k}" for k in numbers)
     forms = [RARE.format(name=name, kind=one, ins=ins, outs=outs)]
     outs = ", ".join(f"{one} %e{k}" for k in numbers)
-    for n in LANES:
+    for n in WIDTHS:
         kind = f"<{n} x {one}>"
         ins = ", ".join([f"<{n} x i1> %c", *[f"{kind} %x{k}" for k in numbers]])
         parts = "\n  ".join(f"%e{k} = extractelement {kind} %x{k}, i32 %i" for k in numbers)
@@ -128,13 +128,13 @@ def rare(name: str, one: Any, count: int) -> str:
     return "\n".join(forms)
 
 
-def shared(name: str, one: Any, count: int, lanes: Lanes) -> str:
+def shared(name: str, one: Any, count: int, widths: Widths) -> str:
     """The text of the forms of a function of so many operands, whose body is there."""
     numbers = range(count)
     ins = ", ".join(f"{one} %x{k}" for k in numbers)
     outs = ", ".join(f"{one} %e{k}" for k in numbers)
     forms = [SHARED.format(name=name, kind=one, ins=ins)]
-    for n in lanes:
+    for n in widths:
         kind = f"<{n} x {one}>"
         ins = ", ".join(f"{kind} %x{k}" for k in numbers)
         places = "\n  ".join(

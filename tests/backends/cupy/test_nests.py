@@ -10,7 +10,7 @@ import pytest
 from arrayport_backends.cupy import compiler, nests
 from arrayport_backends.cupy.compiler import NotCompiledError, printed
 from arrayport_backends.cupy.simulated import backend
-from arrayport_backends.ndarray.executor import Compiled
+from arrayport_backends.ndarray.executor import Routine
 
 import arrayport as ap
 import arrayport.numpy as anp
@@ -94,7 +94,7 @@ def compiled() -> Iterator[dict[str, Any]]:
 def test_values(name: str, compiled: dict[str, Any]) -> None:
     function, x, want = CASES[name]
     executor = compiled[name]
-    assert any(isinstance(eqn.prim, Compiled) for eqn in executor.program.eqns)
+    assert any(isinstance(eqn.prim, Routine) for eqn in executor.program.eqns)
     got = [y.get() for y in executor.run(backend.asarray(x))]
     if want is None:
         with ap.use_backend("numpy"):

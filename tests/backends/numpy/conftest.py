@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arrayport_backends.ndarray.executor import Compiled
+from arrayport_backends.ndarray.executor import Routine
 from arrayport_backends.numpy import compiler, objects
 
 import arrayport as ap
@@ -30,7 +30,7 @@ def both(at_once):  # noqa: ARG001 - it compiles under it
         program = ap.jit(function).trace(*args).program
         executor = get("numpy").compile(program)
         got = executor.run(*[a.raw for a in args])
-        kinds = [isinstance(e.prim, Compiled) for e in executor.program.eqns]
+        kinds = [isinstance(e.prim, Routine) for e in executor.program.eqns]
         assert all(kinds) if whole else any(kinds)
         return got, [np.asarray(x) for x in eval_program(program, args)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arrayport_backends.ndarray.executor import Compiled
+from arrayport_backends.ndarray.executor import Routine
 from arrayport_backends.numpy import blocks, llvm
 
 import arrayport as ap
@@ -49,7 +49,7 @@ def test_parts_give_the_same(name):
     for g, w in zip(got, eval_program(program, [x]), strict=True):
         found = compare(g, np.asarray(w), Ulps(2))
         assert found.agrees, str(found)
-    blocked = [e for e in executor.program.eqns if isinstance(e.prim, Compiled)]
+    blocked = [e for e in executor.program.eqns if isinstance(e.prim, Routine)]
     assert len(blocked) >= (0 if name == "loop" else 1)
 
 
@@ -57,7 +57,7 @@ def test_only_what_is_read_is_stored():
     x = anp.ones(1000)
     executor = get("numpy").compile(ap.jit(lambda x: anp.sum(x * 2 + 1) + x * 3).trace(x).program)
     executor.run(x.raw)
-    stored = [len(e.outs) for e in executor.program.eqns if isinstance(e.prim, Compiled)]
+    stored = [len(e.outs) for e in executor.program.eqns if isinstance(e.prim, Routine)]
     assert stored == [1, 1]  # before the sum and after it
 
 
@@ -66,4 +66,4 @@ def test_small_arrays_go_whole():
     executor = get("numpy").compile(ap.jit(lambda x: x * 2 + 1).trace(x).program)
     for _ in range(30):
         np.testing.assert_array_equal(executor.run(x.raw)[0], np.full(255, 3))
-    assert not any(isinstance(e.prim, Compiled) for e in executor.program.eqns)
+    assert not any(isinstance(e.prim, Routine) for e in executor.program.eqns)

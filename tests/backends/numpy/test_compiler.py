@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from arrayport_backends.ndarray.executor import Compiled
+from arrayport_backends.ndarray.executor import Routine
 from arrayport_backends.numpy import compiler, llvm
 
 import arrayport as ap
@@ -193,7 +193,7 @@ def test_without_llvm(monkeypatch):
     program = ap.jit(lambda x: x * 2).trace(x).program
     executor = get("numpy").compile(program)
     executor.run(x.raw)
-    assert not any(isinstance(e.prim, Compiled) for e in executor.program.eqns)
+    assert not any(isinstance(e.prim, Routine) for e in executor.program.eqns)
 
 
 def test_small_programs_are_compiled_only_after_many_runs(monkeypatch):

@@ -66,7 +66,7 @@ def touched(group: Sequence[NestEmitter]) -> list[Atom]:
     return [a for a in found if (lanes := lanes_of(a.shape)) and a.shape[lanes[0]] == count]
 
 
-class Rows:
+class RowsEmitter:
     """The turns of a group of nests; values that only they need have room for one turn's rows.
 
     So do those that are streamed to where they belong when a turn is over.

@@ -24,9 +24,9 @@ from arrayport_backends.numpy.codegen.emitters import (
     shifted,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
-from arrayport_backends.numpy.codegen.rows import STREAM, Rows, grouped
+from arrayport_backends.numpy.codegen.rows import STREAM, RowsEmitter, grouped
 from arrayport_backends.numpy.codegen.sharing import piece, shared
-from arrayport_backends.numpy.codegen.streams import LIGHT, STREAMED
+from arrayport_backends.numpy.codegen.streams import MEMORY_BOUND, STREAMED
 from arrayport_backends.numpy.llvm import ir
 
 ON_STACK = 1024  # bytes up to which a value between nests is on the stack
@@ -145,10 +145,10 @@ class Translation:
         self, group: Sequence[NestEmitter], needed: AbstractSet[Atom], last: AbstractSet[Atom]
     ) -> Part:
         """Nests that go through the same rows as one function; a single one is its own."""
-        maker: NestEmitter | Rows = group[0]
+        maker: NestEmitter | RowsEmitter = group[0]
         streamed = [v for m in group for v in m.stores if v in last and streams(m, v)]
         if len(group) > 1 or streamed:
-            maker = Rows(self.module, group, needed, streamed)
+            maker = RowsEmitter(self.module, group, needed, streamed)
         if size := piece(maker):
             function, scratch = shared(maker, size)
         else:
@@ -241,7 +241,7 @@ def streams(maker: NestEmitter, v: Var) -> bool:
     """Whether a value goes past the cache: it is large, its rows are not, its memory is new."""
     return (
         maker.by_rows
-        and maker.length <= LIGHT
+        and maker.length <= MEMORY_BOUND
         and nbytes(v) >= STREAMED
         and nbytes(v) // maker.extent <= STREAM
         and v not in maker.taken.values()

@@ -11,7 +11,7 @@ from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import binding, ir
 
 STREAMED = 6 << 20  # bytes from which an answer has left the cache before anybody reads it
-LIGHT = 50  # instructions of a body up to which its time is memory's
+MEMORY_BOUND = 50  # instructions of a body up to which its time is memory's
 NEAR = 2  # how near fetched memory is brought, on LLVM's scale: to the second cache
 
 
