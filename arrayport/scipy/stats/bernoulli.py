@@ -17,7 +17,12 @@ __all__ = ["cdf", "logpmf", "pmf", "ppf"]
 
 
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
-    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.bernoulli.logpmf``."""
+    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.bernoulli.logpmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.bernoulli.logpmf(1, 0.25).round(3)
+    Array(-1.386, dtype=float32, weak_type=True)
+    """
     k, p = shifted("bernoulli.logpmf", k, loc, p)
     outside = (k < 0) | (k > 1)
     k = within(k, outside, 0)
@@ -25,7 +30,12 @@ def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
 
 
 def pmf(k: Any, p: Any, loc: Any = 0) -> Array:
-    """Give the probability of k. Source: ``jax.scipy.stats.bernoulli.pmf``."""
+    """Give the probability of k. Source: ``jax.scipy.stats.bernoulli.pmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.bernoulli.pmf(1, 0.25).round(3)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return exp(logpmf(k, p, loc))
 
 
@@ -42,7 +52,12 @@ def cdf(k: Any, p: Any) -> Array:
 
 
 def ppf(q: Any, p: Any) -> Array:
-    """Give the quantile; outside 0 to 1 NaN. Source: ``jax.scipy.stats.bernoulli.ppf``."""
+    """Give the quantile; outside 0 to 1 NaN. Source: ``jax.scipy.stats.bernoulli.ppf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.bernoulli.ppf(0.75, 0.25).round(3)
+    Array(0., dtype=float32, weak_type=True)
+    """
     q, p = floats("bernoulli.ppf", q, p)
     value = select(q <= 1 - p, constant(0, q), constant(1, q))
     return quantile(q, _possible(p, select(isnan(q), q, value)))

@@ -15,7 +15,12 @@ __all__ = ["logpmf", "pmf"]
 
 @unit("k", "n", "a", "b", "loc")
 def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
-    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.betabinom.logpmf``."""
+    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.betabinom.logpmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.betabinom.logpmf(1, 4, 2.0, 3.0).round(3)
+    Array(-1.253, dtype=float32, weak_type=True)
+    """
     k, n, a, b = shifted("betabinom.logpmf", k, loc, n, a, b)
     outside = (k < 0) | (k > n)
     k = within(k, outside, 0)
@@ -25,5 +30,10 @@ def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
 
 @unit("k", "n", "a", "b", "loc")
 def pmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Array:
-    """Give the probability of k. Source: ``jax.scipy.stats.betabinom.pmf``."""
+    """Give the probability of k. Source: ``jax.scipy.stats.betabinom.pmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.betabinom.pmf(1, 4, 2.0, 3.0).round(3)
+    Array(0.286, dtype=float32, weak_type=True)
+    """
     return exp(logpmf(k, n, a, b, loc))

@@ -13,7 +13,12 @@ __all__ = ["logpmf", "pmf"]
 
 
 def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
-    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.binom.logpmf``."""
+    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.binom.logpmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.binom.logpmf(1, 4, 0.5).round(3)
+    Array(-1.386, dtype=float32, weak_type=True)
+    """
     k, n, p = shifted("binom.logpmf", k, loc, n, p)
     outside = (k < 0) | (k > n)
     k = within(k, outside, 0)
@@ -22,5 +27,10 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
 
 
 def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
-    """Give the probability of k. Source: ``jax.scipy.stats.binom.pmf``."""
+    """Give the probability of k. Source: ``jax.scipy.stats.binom.pmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.binom.pmf(1, 4, 0.5).round(3)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return exp(logpmf(k, n, p, loc))

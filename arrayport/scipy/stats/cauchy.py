@@ -15,13 +15,23 @@ __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of the density. Source: ``jax.scipy.stats.cauchy.logpdf``."""
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.cauchy.logpdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.logpdf(1.0).round(3)
+    Array(-1.838, dtype=float32, weak_type=True)
+    """
     y, scale = standard("cauchy.logpdf", x, loc, scale)
     return -log1p(square(y)) - log(scale * pi)
 
 
 def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.cauchy.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.cauchy.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.pdf(1.0).round(3)
+    Array(0.159, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, loc, scale))
 
 
@@ -36,28 +46,53 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.cauchy.logcdf``."""
+    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.cauchy.logcdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.logcdf(1.0).round(3)
+    Array(-0.288, dtype=float32, weak_type=True)
+    """
     return _log_below(standard("cauchy.logcdf", x, loc, scale)[0])
 
 
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the probability above x. Source: ``jax.scipy.stats.cauchy.sf``."""
+    """Give the probability above x. Source: ``jax.scipy.stats.cauchy.sf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.sf(1.0).round(3)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return _below(-standard("cauchy.sf", x, loc, scale)[0])
 
 
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.cauchy.logsf``."""
+    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.cauchy.logsf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.logsf(1.0).round(3)
+    Array(-1.386, dtype=float32, weak_type=True)
+    """
     return _log_below(-standard("cauchy.logsf", x, loc, scale)[0])
 
 
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the quantile; outside 0 to 1 NaN. Source: ``jax.scipy.stats.cauchy.ppf``."""
+    """Give the quantile; outside 0 to 1 NaN. Source: ``jax.scipy.stats.cauchy.ppf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.ppf(0.75).round(3)
+    Array(1., dtype=float32, weak_type=True)
+    """
     q, loc, scale = floats("cauchy.ppf", q, loc, scale)
     return _point(q) * scale + loc
 
 
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the quantile from above. Source: ``jax.scipy.stats.cauchy.isf``."""
+    """Give the quantile from above. Source: ``jax.scipy.stats.cauchy.isf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.cauchy.isf(0.25).round(3)
+    Array(1., dtype=float32, weak_type=True)
+    """
     q, loc, scale = floats("cauchy.isf", q, loc, scale)
     return loc - _point(q) * scale
 

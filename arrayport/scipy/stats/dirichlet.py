@@ -46,5 +46,11 @@ def logpdf(x: Any, alpha: Any) -> Array:
 
 
 def pdf(x: Any, alpha: Any) -> Array:
-    """Give the density, as `logpdf` its logarithm. Source: ``jax.scipy.stats.dirichlet.pdf``."""
+    """Give the density, as `logpdf` its logarithm. Source: ``jax.scipy.stats.dirichlet.pdf``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.scipy import stats
+    >>> stats.dirichlet.pdf(anp.array([0.25, 0.75]), anp.array([2.0, 3.0])).round(3)
+    Array(1.688, dtype=float32)
+    """
     return exp(logpdf(x, alpha))

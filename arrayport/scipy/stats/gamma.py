@@ -13,7 +13,12 @@ __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
 
 def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of the density. Source: ``jax.scipy.stats.gamma.logpdf``."""
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.gamma.logpdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gamma.logpdf(1.0, 2.0).round(3)
+    Array(-1., dtype=float32, weak_type=True)
+    """
     y, scale, a = standard("gamma.logpdf", x, loc, scale, a)
     outside = y < 0
     y = within(y, outside, 1)
@@ -21,7 +26,12 @@ def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def pdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.gamma.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.gamma.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gamma.pdf(1.0, 2.0).round(3)
+    Array(0.368, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, a, loc, scale))
 
 
@@ -37,16 +47,31 @@ def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.gamma.logcdf``."""
+    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.gamma.logcdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gamma.logcdf(1.0, 2.0).round(3)
+    Array(-1.331, dtype=float32, weak_type=True)
+    """
     return log(cdf(x, a, loc, scale))
 
 
 def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the probability above x. Source: ``jax.scipy.stats.gamma.sf``."""
+    """Give the probability above x. Source: ``jax.scipy.stats.gamma.sf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gamma.sf(1.0, 2.0).round(3)
+    Array(0.736, dtype=float32, weak_type=True)
+    """
     y, _, a = standard("gamma.sf", x, loc, scale, a)
     return igammac(a, above(y, 0))
 
 
 def logsf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.gamma.logsf``."""
+    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.gamma.logsf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gamma.logsf(1.0, 2.0).round(3)
+    Array(-0.307, dtype=float32, weak_type=True)
+    """
     return log(sf(x, a, loc, scale))

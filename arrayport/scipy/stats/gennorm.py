@@ -13,7 +13,12 @@ __all__ = ["cdf", "logpdf", "pdf"]
 
 
 def logpdf(x: Any, beta: Any) -> Array:
-    """Give the logarithm of the density. Source: ``jax.scipy.stats.gennorm.logpdf``."""
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.gennorm.logpdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gennorm.logpdf(1.0, 2.0).round(3)
+    Array(-1.572, dtype=float32, weak_type=True)
+    """
     x, beta = floats("gennorm.logpdf", x, beta)
     return log(beta / 2) - lgamma(1 / beta) - abs(x) ** beta
 
@@ -31,5 +36,10 @@ def cdf(x: Any, beta: Any) -> Array:
 
 
 def pdf(x: Any, beta: Any) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.gennorm.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.gennorm.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.gennorm.pdf(1.0, 2.0).round(3)
+    Array(0.208, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, beta))

@@ -12,13 +12,23 @@ __all__ = ["cdf", "logpdf", "pdf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of the density. Source: ``jax.scipy.stats.laplace.logpdf``."""
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.laplace.logpdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.laplace.logpdf(1.0).round(3)
+    Array(-1.693, dtype=float32, weak_type=True)
+    """
     y, scale = standard("laplace.logpdf", x, loc, scale)
     return -abs(y) - log(scale * 2)
 
 
 def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.laplace.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.laplace.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.laplace.pdf(1.0).round(3)
+    Array(0.184, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, loc, scale))
 
 

@@ -37,5 +37,11 @@ def logpmf(x: Any, n: Any, p: Any) -> Array:
 
 
 def pmf(x: Any, n: Any, p: Any) -> Array:
-    """Give the probability of counts x. Source: ``jax.scipy.stats.multinomial.pmf``."""
+    """Give the probability of counts x. Source: ``jax.scipy.stats.multinomial.pmf``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.scipy import stats
+    >>> stats.multinomial.pmf(anp.array([1, 2]), 3, anp.array([0.25, 0.75])).round(3)
+    Array(0.422, dtype=float32)
+    """
     return exp(logpmf(x, n, p))

@@ -50,5 +50,11 @@ def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Array:
 
 
 def pdf(x: Any, mean: Any, cov: Any) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.multivariate_normal.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.multivariate_normal.pdf``.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.scipy import stats
+    >>> stats.multivariate_normal.pdf(anp.array([1.0, 0.0]), anp.zeros(2), anp.eye(2)).round(3)
+    Array(0.097, dtype=float32)
+    """
     return exp(logpdf(x, mean, cov))

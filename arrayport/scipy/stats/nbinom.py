@@ -13,7 +13,12 @@ __all__ = ["logpmf", "pmf"]
 
 
 def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
-    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.nbinom.logpmf``."""
+    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.nbinom.logpmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.nbinom.logpmf(1, 2, 0.5).round(3)
+    Array(-1.386, dtype=float32, weak_type=True)
+    """
     k, n, p = shifted("nbinom.logpmf", k, loc, n, p)
     outside = k < 0
     k = within(k, outside, 0)
@@ -22,5 +27,10 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
 
 
 def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
-    """Give the probability of k. Source: ``jax.scipy.stats.nbinom.pmf``."""
+    """Give the probability of k. Source: ``jax.scipy.stats.nbinom.pmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.nbinom.pmf(1, 2, 0.5).round(3)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return exp(logpmf(k, n, p, loc))

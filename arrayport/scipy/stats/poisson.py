@@ -22,7 +22,12 @@ TERMS = 256  # probabilities that are not negligible up to that mean
 
 
 def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
-    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.poisson.logpmf``."""
+    """Give the logarithm of the probability of k. Source: ``jax.scipy.stats.poisson.logpmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.poisson.logpmf(1, 2.0).round(3)
+    Array(-1.307, dtype=float32, weak_type=True)
+    """
     k, mu = shifted("poisson.logpmf", k, loc, mu)
     outside = (k < 0) | not_equal(k, floor(k)) & ~isnan(k)
     k = within(k, outside, 0)
@@ -30,7 +35,12 @@ def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
 
 
 def pmf(k: Any, mu: Any, loc: Any = 0) -> Array:
-    """Give the probability of k. Source: ``jax.scipy.stats.poisson.pmf``."""
+    """Give the probability of k. Source: ``jax.scipy.stats.poisson.pmf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.poisson.pmf(1, 2.0).round(3)
+    Array(0.271, dtype=float32, weak_type=True)
+    """
     return exp(logpmf(k, mu, loc))
 
 
@@ -49,7 +59,12 @@ def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
 
 @unit("mu", "loc")
 def entropy(mu: Any, loc: Any = 0) -> Array:
-    """Give the entropy in nats. Source: ``jax.scipy.stats.poisson.entropy``."""
+    """Give the entropy in nats. Source: ``jax.scipy.stats.poisson.entropy``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.poisson.entropy(2.0).round(3)
+    Array(1.705, dtype=float32)
+    """
     mu, _ = floats("poisson.entropy", mu, loc)
     least = LARGE.get(mu.dtype.itemsize, LARGE[4])
     large = mu >= least

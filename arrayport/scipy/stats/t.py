@@ -26,5 +26,10 @@ def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.t.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.t.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.t.pdf(1.0, 2.0).round(3)
+    Array(0.192, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, df, loc, scale))

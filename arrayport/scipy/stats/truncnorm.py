@@ -21,7 +21,12 @@ HALF_LOG = ln(2 * pi) / 2
 
 @unit("x", "a", "b", "loc", "scale")
 def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of the density. Source: ``jax.scipy.stats.truncnorm.logpdf``."""
+    """Give the logarithm of the density. Source: ``jax.scipy.stats.truncnorm.logpdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.truncnorm.logpdf(0.5, -1.0, 1.0).round(3)
+    Array(-0.662, dtype=float32, weak_type=True)
+    """
     y, scale, a, b = standard("truncnorm.logpdf", x, loc, scale, a, b)
     value = square(y) * -0.5 - HALF_LOG - log(scale) - _mass(a, b)
     return _bounded(nothing((y < a) | (y > b), value), a, b)
@@ -29,7 +34,12 @@ def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 @unit("x", "a", "b", "loc", "scale")
 def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.truncnorm.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.truncnorm.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.truncnorm.pdf(0.5, -1.0, 1.0).round(3)
+    Array(0.516, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, a, b, loc, scale))
 
 
@@ -46,20 +56,35 @@ def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 @unit("x", "a", "b", "loc", "scale")
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.truncnorm.logcdf``."""
+    """Give the logarithm of `cdf`. Source: ``jax.scipy.stats.truncnorm.logcdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.truncnorm.logcdf(0.5, -1.0, 1.0).round(3)
+    Array(-0.248, dtype=float32, weak_type=True)
+    """
     y, _, a, b = standard("truncnorm.logcdf", x, loc, scale, a, b)
     return _part(a, y, y >= b, y <= a, a, b)
 
 
 @unit("x", "a", "b", "loc", "scale")
 def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the probability above x. Source: ``jax.scipy.stats.truncnorm.sf``."""
+    """Give the probability above x. Source: ``jax.scipy.stats.truncnorm.sf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.truncnorm.sf(0.5, -1.0, 1.0).round(3)
+    Array(0.22, dtype=float32, weak_type=True)
+    """
     return exp(logsf(x, a, b, loc, scale))
 
 
 @unit("x", "a", "b", "loc", "scale")
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.truncnorm.logsf``."""
+    """Give the logarithm of `sf`. Source: ``jax.scipy.stats.truncnorm.logsf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.truncnorm.logsf(0.5, -1.0, 1.0).round(3)
+    Array(-1.516, dtype=float32, weak_type=True)
+    """
     y, _, a, b = standard("truncnorm.logsf", x, loc, scale, a, b)
     return _part(y, b, y <= a, y >= b, a, b)
 

@@ -27,5 +27,10 @@ def logpdf(x: Any, kappa: Any) -> Array:
 
 
 def pdf(x: Any, kappa: Any) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.vonmises.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.vonmises.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.vonmises.pdf(0.0, 1.0).round(3)
+    Array(0.342, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, kappa))

@@ -28,5 +28,10 @@ def logpdf(x: Any, c: Any) -> Array:
 
 
 def pdf(x: Any, c: Any) -> Array:
-    """Give the density. Source: ``jax.scipy.stats.wrapcauchy.pdf``."""
+    """Give the density. Source: ``jax.scipy.stats.wrapcauchy.pdf``.
+
+    >>> from arrayport.scipy import stats
+    >>> stats.wrapcauchy.pdf(0.0, 0.5).round(3)
+    Array(0.477, dtype=float32, weak_type=True)
+    """
     return exp(logpdf(x, c))
