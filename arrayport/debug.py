@@ -96,7 +96,17 @@ def print(
 
 
 def log(fmt: str | None = None, *args: Any, **options: Any) -> Effect | None:
-    """Do as `print`, by the logger of this module at level INFO. Source: `jax.debug.log`."""
+    """Do as `print`, by the logger of this module at level INFO. Source: `jax.debug.log`.
+
+    >>> import arrayport as ap, logging, sys
+    >>> logger = logging.getLogger("arrayport.debug")
+    >>> handler = logging.StreamHandler(sys.stdout)
+    >>> logger.addHandler(handler), logger.setLevel("INFO")
+    (None, None)
+    >>> ap.jit(lambda x: ap.debug.log("x is {}", x))(3)
+    x is 3
+    >>> logger.removeHandler(handler)
+    """
     return print(fmt, *args, _use_logging=True, **options)
 
 

@@ -28,7 +28,12 @@ NEGLIGIBLE = 1000 * float(np.finfo(np.float32).eps)  # sums of weights that coun
 
 
 class ResizeMethod(enum.Enum):
-    """How pixels between pixels are found. Source: ``jax.image.ResizeMethod``."""
+    """How pixels between pixels are found. Source: ``jax.image.ResizeMethod``.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.image.resize(anp.array([1.0, 3.0]), (4,), ap.image.ResizeMethod.LINEAR)
+    Array([1. , 1.5, 2.5, 3. ], dtype=float32)
+    """
 
     NEAREST = 0
     LINEAR = 1

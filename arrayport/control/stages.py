@@ -102,7 +102,12 @@ class Stage:
 
 
 class Traced(Stage):
-    """A function traced for types of arguments. Source: `jax.stages.Traced`."""
+    """A function traced for types of arguments. Source: `jax.stages.Traced`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.jit(lambda x: 2 * x).trace(anp.ones(3)).out_info
+    ShapeDtypeStruct(shape=(3,), dtype=float32)
+    """
 
     @property
     def jaxpr(self) -> Program:
@@ -115,7 +120,14 @@ class Traced(Stage):
 
 
 class Lowered(Stage):
-    """A function in the form that is compiled. Source: `jax.stages.Lowered`."""
+    """A function in the form that is compiled. Source: `jax.stages.Lowered`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> print(ap.jit(lambda x: 2 * x).lower(anp.ones(3)).as_text())
+    lambda a:float32[3]:
+      b:float32[3] = mul 2.0 a
+      return b
+    """
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """Print the Program, its "schedule", or its code: "llvm" or "asm" on NumPy, "cuda" on CuPy.
@@ -155,6 +167,11 @@ class Compiled(Stage):
     """A function compiled for types of arguments, called without the static ones.
 
     Source: `jax.stages.Compiled`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> double = ap.jit(lambda x: 2 * x).lower(anp.ones(3)).compile()
+    >>> double(anp.array([1.0, 2.0, 3.0]))  # of these types only: nothing is traced any more
+    Array([2., 4., 6.], dtype=float32)
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

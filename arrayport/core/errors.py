@@ -32,23 +32,65 @@ class ConcretizationTypeError(JAXTypeError):
 
 
 class TracerBoolConversionError(ConcretizationTypeError):
-    """A traced value was used as a Python truth value."""
+    """A traced value was used as a Python truth value.
+
+    >>> import arrayport as ap
+    >>> ap.jit(lambda x: 1.0 if x > 0 else x)(3.0)
+    Traceback (most recent call last):
+    arrayport.core.errors.TracerBoolConversionError: ...
+    >>> ap.jit(lambda x: ap.numpy.where(x > 0, 1.0, x))(3.0)  # computes both, chooses one
+    Array(1., dtype=float32, weak_type=True)
+    """
 
 
 class TracerIntegerConversionError(ConcretizationTypeError):
-    """A traced value was used as a Python integer."""
+    """A traced value was used as a Python integer.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> power = lambda x, n: anp.stack([x**k for k in range(n)])
+    >>> ap.jit(power)(2.0, 3)
+    Traceback (most recent call last):
+    arrayport.core.errors.TracerIntegerConversionError: ...
+    >>> ap.jit(power, static_argnums=1)(2.0, 3)  # a program for each n
+    Array([1., 2., 4.], dtype=float32)
+    """
 
 
 class TracerArrayConversionError(JAXTypeError):
-    """A traced value was handed to NumPy as an array."""
+    """A traced value was handed to NumPy as an array.
+
+    >>> import arrayport as ap, numpy as np
+    >>> ap.jit(lambda x: np.linalg.norm(np.asarray(x)))(ap.numpy.ones(4))
+    Traceback (most recent call last):
+    arrayport.core.errors.TracerArrayConversionError: ...
+    >>> ap.jit(lambda x: ap.numpy.linalg.norm(x))(ap.numpy.ones(4))
+    Array(2., dtype=float32)
+    """
 
 
 class NonConcreteBooleanIndexError(JAXIndexError):
-    """A traced boolean mask was used as an index, which has no static shape."""
+    """A traced boolean mask was used as an index, which has no static shape.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> ap.jit(lambda x: x[x > 0].sum())(anp.array([1, -2, 3]))
+    Traceback (most recent call last):
+    arrayport.core.errors.NonConcreteBooleanIndexError: ...
+    >>> ap.jit(lambda x: anp.where(x > 0, x, 0).sum())(anp.array([1, -2, 3]))
+    Array(4, dtype=int32)
+    """
 
 
 class UnexpectedTracerError(JAXTypeError, RuntimeError):
-    """A traced value outlived the function that made it."""
+    """A traced value outlived the function that made it.
+
+    >>> import arrayport as ap
+    >>> kept = []
+    >>> ap.jit(lambda x: kept.append(x) or x)(1.0)
+    Array(1., dtype=float32, weak_type=True)
+    >>> kept[0] + 1  # give it back instead, as a result of the function
+    Traceback (most recent call last):
+    arrayport.core.errors.UnexpectedTracerError: ...
+    """
 
 
 class JaxRuntimeError(ArrayportError, RuntimeError):
@@ -56,13 +98,29 @@ class JaxRuntimeError(ArrayportError, RuntimeError):
 
 
 class KeyReuseError(JAXTypeError):
-    """A random key was used twice, while debug_key_reuse looks for that."""
+    """A random key was used twice, while debug_key_reuse looks for that.
+
+    >>> from arrayport import debug_key_reuse, random
+    >>> key = random.key(0)
+    >>> with debug_key_reuse(True):
+    ...     _ = random.normal(key), random.uniform(key)  # two keys: random.split(key)
+    Traceback (most recent call last):
+    arrayport.core.errors.KeyReuseError: ...
+    """
 
 
 class NotDifferentiableError(ArrayportError, TypeError, ValueError):
     """An operation without a derivative stood between output and input; the message states why.
 
     JAX raises TypeError for some of them, ValueError for loops of unknown length: it is both.
+
+    >>> import arrayport as ap
+    >>> halved = lambda x: ap.lax.while_loop(lambda v: v > 1, lambda v: v / 2, x)
+    >>> ap.grad(halved)(5.0)
+    Traceback (most recent call last):
+    arrayport.core.errors.NotDifferentiableError: ...
+    >>> ap.jvp(halved, (5.0,), (1.0,))[1]  # forward mode has a derivative of loops
+    Array(0.125, dtype=float32, weak_type=True)
     """
 
 
@@ -75,7 +133,14 @@ class ForeignOperandError(ArrayportError, TypeError):
 
 
 class TypePromotionError(ArrayportError, ValueError):
-    """Dtypes that do not promote met in one operation; all do that while promotion is strict."""
+    """Dtypes that do not promote met in one operation; all do that while promotion is strict.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> with ap.numpy_dtype_promotion("strict"):
+    ...     anp.ones(2, "int32") + anp.ones(2)
+    Traceback (most recent call last):
+    arrayport.core.errors.TypePromotionError: ...
+    """
 
 
 class BackendMismatchError(ArrayportError, ValueError):
@@ -83,7 +148,13 @@ class BackendMismatchError(ArrayportError, ValueError):
 
 
 class BackendNotFoundError(ArrayportError, ImportError):
-    """A backend that is not installed, not usable here, or unknown."""
+    """A backend that is not installed, not usable here, or unknown.
+
+    >>> import arrayport as ap
+    >>> ap.use_backend("torch")
+    Traceback (most recent call last):
+    arrayport.core.errors.BackendNotFoundError: ...
+    """
 
 
 class JaxprTypeError(ArrayportError, TypeError):

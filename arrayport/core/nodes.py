@@ -17,7 +17,12 @@ Unflatten = Callable[[Any, Sequence[Any]], Any]
 
 @dataclasses.dataclass(frozen=True)
 class DictKey:
-    """The key of a mapping's child. Source: ``jax.tree_util.DictKey``."""
+    """The key of a mapping's child. Source: ``jax.tree_util.DictKey``.
+
+    >>> import arrayport as ap
+    >>> ap.tree.flatten_with_path({"a": 1})[0]
+    [((DictKey(key='a'),), 1)]
+    """
 
     key: Any
 
@@ -27,7 +32,12 @@ class DictKey:
 
 @dataclasses.dataclass(frozen=True)
 class SequenceKey:
-    """The position of a list's or tuple's child. Source: ``jax.tree_util.SequenceKey``."""
+    """The position of a list's or tuple's child. Source: ``jax.tree_util.SequenceKey``.
+
+    >>> import arrayport as ap
+    >>> ap.tree.flatten_with_path([7])[0]
+    [((SequenceKey(idx=0),), 7)]
+    """
 
     idx: int
 
@@ -37,7 +47,12 @@ class SequenceKey:
 
 @dataclasses.dataclass(frozen=True)
 class GetAttrKey:
-    """The attribute that holds an object's child. Source: ``jax.tree_util.GetAttrKey``."""
+    """The attribute that holds an object's child. Source: ``jax.tree_util.GetAttrKey``.
+
+    >>> import arrayport as ap
+    >>> ap.tree_util.keystr((ap.tree_util.GetAttrKey("weights"), ap.tree_util.SequenceKey(0)))
+    '.weights[0]'
+    """
 
     name: str
 
@@ -377,6 +392,19 @@ def register_pytree_with_keys_class(cls: type[T]) -> type[T]:
     """Register a class by ``tree_flatten_with_keys``, ``tree_unflatten``, maybe ``tree_flatten``.
 
     Source: ``jax.tree_util.register_pytree_with_keys_class``.
+
+    >>> import arrayport as ap
+    >>> @ap.tree_util.register_pytree_with_keys_class
+    ... class Box:
+    ...     def __init__(self, inside):
+    ...         self.inside = inside
+    ...     def tree_flatten_with_keys(self):
+    ...         return [(ap.tree_util.GetAttrKey("inside"), self.inside)], None
+    ...     @classmethod
+    ...     def tree_unflatten(cls, _, children):
+    ...         return cls(*children)
+    >>> ap.tree.flatten_with_path(Box(3))[0]
+    [((GetAttrKey(name='inside'),), 3)]
     """
     methods: Any = cls
     register_pytree_with_keys(

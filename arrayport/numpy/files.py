@@ -53,6 +53,13 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """Read an array that `save` wrote; of several, as `savez` writes them, NumPy's mapping.
 
     The other arguments are NumPy's. Source: ``numpy.load``; see `save` for an example.
+
+    >>> import arrayport.numpy as anp, tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     anp.savez(file, a=anp.arange(3))
+    ...     _ = file.seek(0)
+    ...     anp.load(file)["a"]
+    array([0, 1, 2], dtype=int32)
     """
     found = np.load(file, *args, **kwargs)
     if not isinstance(found, np.ndarray):

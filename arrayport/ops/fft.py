@@ -24,6 +24,10 @@ class FftType(enum.IntEnum):
     """Which transform `fft` computes: forward or inverse, of complex numbers or of real ones.
 
     Source: ``jax.lax.FftType``.
+
+    >>> from arrayport import lax, numpy as anp
+    >>> lax.fft(anp.ones(4), lax.FftType.RFFT, (4,))
+    Array([4.+0.j, 0.+0.j, 0.+0.j], dtype=complex64)
     """
 
     FFT = 0

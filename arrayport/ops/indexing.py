@@ -35,6 +35,12 @@ class GatherDimensionNumbers(NamedTuple):
     """How a gather's operand, indices and output belong together, as XLA names their axes.
 
     Source: ``jax.lax.GatherDimensionNumbers``.
+
+    >>> from arrayport import lax, numpy as anp
+    >>> rows = lax.GatherDimensionNumbers((1,), (0,), (0,))  # windows along axis 1, chosen on 0
+    >>> lax.gather(anp.arange(6).reshape(3, 2), anp.array([[2], [0]]), rows, (1, 2))
+    Array([[4, 5],
+           [0, 1]], dtype=int32)
     """
 
     offset_dims: Shape
@@ -48,6 +54,13 @@ class ScatterDimensionNumbers(NamedTuple):
     """How a scatter's operand, indices and updates belong together, as XLA names their axes.
 
     Source: ``jax.lax.ScatterDimensionNumbers``.
+
+    >>> from arrayport import lax, numpy as anp
+    >>> rows = lax.ScatterDimensionNumbers((1,), (0,), (0,))
+    >>> lax.scatter_add(anp.zeros((3, 2)), anp.array([[2], [2]]), anp.ones((2, 2)), rows)
+    Array([[0., 0.],
+           [0., 0.],
+           [2., 2.]], dtype=float32)
     """
 
     update_window_dims: Shape

@@ -106,7 +106,13 @@ def _errors(found: Any, expected: Any, limit: Ulps) -> tuple[Any, Any]:
 
 
 def compare(found: Any, expected: Any, limit: Tolerance | Ulps) -> Difference:
-    """Compare two pytrees of arrays, leaf by leaf; any array that NumPy can read will do."""
+    """Compare two pytrees of arrays, leaf by leaf; any array that NumPy can read will do.
+
+    >>> print(compare(np.float32([1, 2.5]), np.float32([1, 2]), Tolerance(atol=1.0)))
+    0.5 (50% of the tolerance)
+    >>> print(compare(np.float32([1, 2]), np.float32([1]), Ulps(2)))
+    shape (2,), not (1,)
+    """
     pairs, problem = _leaves(found, expected)
     if problem:
         return Difference(problem)

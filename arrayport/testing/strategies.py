@@ -28,6 +28,11 @@ def dtypes(*kinds: str) -> Strategy:
     """Draw a dtype of these kinds, named as for `isdtype`; booleans and real numbers if none.
 
     64-bit types are among them while they are on.
+
+    >>> from arrayport.testing import strategies
+    >>> from hypothesis import find
+    >>> find(strategies.dtypes("complex floating"), lambda dtype: True)
+    dtype('complex64')
     """
     chosen = kinds or ("bool", "integral", "real floating")
     return st.deferred(
@@ -41,6 +46,11 @@ def scalars(dtype: Any = "float32", *, special: bool = True, subnormals: bool = 
     `special`: now and then zeros of both signs, infinities, NaN, and the ends of the range; without
     it floats are finite. `subnormals`: floats below the smallest normal one too; XLA, and so JAX,
     takes them for zeros.
+
+    >>> from arrayport.testing import strategies
+    >>> from hypothesis import find
+    >>> find(strategies.scalars("uint8", special=False), lambda number: number > 100)
+    101
     """
     known = types.canonicalize(dtype)
     kind = types.kind(known)
@@ -69,14 +79,26 @@ def scalars(dtype: Any = "float32", *, special: bool = True, subnormals: bool = 
 def shapes(
     *, min_dims: int = 0, max_dims: int = 3, min_side: int = 0, max_side: int = 4
 ) -> Strategy:
-    """Draw a shape; those without axes and with axes of extent 0 are among them."""
+    """Draw a shape; those without axes and with axes of extent 0 are among them.
+
+    >>> from arrayport.testing import strategies
+    >>> from hypothesis import find
+    >>> find(strategies.shapes(), lambda shape: len(shape) == 2 and 0 not in shape)
+    (1, 1)
+    """
     return hnp.array_shapes(
         min_dims=min_dims, max_dims=max_dims, min_side=min_side, max_side=max_side
     )
 
 
 def mutually_broadcastable(count: int, *, max_dims: int = 3, max_side: int = 4) -> Strategy:
-    """Draw so many shapes that broadcast together."""
+    """Draw so many shapes that broadcast together.
+
+    >>> from arrayport.testing import strategies
+    >>> from hypothesis import find
+    >>> find(strategies.mutually_broadcastable(2), lambda shapes: () not in shapes)
+    ((0,), (0,))
+    """
     drawn = hnp.mutually_broadcastable_shapes(
         num_shapes=count, min_side=0, max_side=max_side, max_dims=max_dims
     )
@@ -84,7 +106,13 @@ def mutually_broadcastable(count: int, *, max_dims: int = 3, max_side: int = 4) 
 
 
 def indices(shape: tuple[int, ...]) -> Strategy:
-    """Draw a key of integers, slices, `...` and None that fits a shape."""
+    """Draw a key of integers, slices, `...` and None that fits a shape.
+
+    >>> from arrayport.testing import strategies
+    >>> from hypothesis import find
+    >>> find(strategies.indices((4,)), lambda key: True)
+    (0,)
+    """
     return hnp.basic_indices(shape, allow_newaxis=True)
 
 
@@ -96,6 +124,11 @@ def arrays(
 
     `dtype`, `shape`: values or strategies; any of `shapes()` if None. `elements`: a strategy of
     numbers, else `scalars(dtype)`.
+
+    >>> from arrayport.testing import strategies
+    >>> from hypothesis import find
+    >>> find(strategies.arrays("bool", (2,)), lambda x: bool(x.all()))
+    Array([ True,  True], dtype=bool)
     """
     known = types.canonicalize(draw(dtype) if isinstance(dtype, st.SearchStrategy) else dtype)
     wanted = shapes() if shape is None else shape
