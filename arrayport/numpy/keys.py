@@ -220,68 +220,84 @@ def check_mask(mask: Shape, shape: Shape, axis: int = 0) -> None:
 
 def _windows(shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool) -> Layout:
     """Lay out windows over the sliced axes; arrays, ints and slices' starts say where they are."""
-    extent = list(shape)
-    thin: list[Triple] = [(0, n, 1) for n in shape]
-    sizes = [1] * len(shape)
-    starts: dict[int, int | None] = {}  # component of the index vectors, by axis
-    layout: list[Any] = []  # of the answer: a sliced axis, None if new, PICKS
-    picks: list[tuple[int, Shape]] = []  # place in the key and shape of arrays, ints, truth values
-    first = 0
-    for place, (axis, k) in enumerate(entries):
-        if k is Ellipsis:
-            continue
-        if k is None:
-            layout.append(None)
-        elif type(k) is int or _is_array(k):
-            if not picks:
-                first = len(layout)
-            if type(k) is int:
-                picks.append((place, ()))
-                starts[axis] = k + shape[axis] if k < 0 and wrap else k
-            elif k[0] == "truth":
-                picks.append((place, (int(k[1]),)))
-            else:
-                picks.append((place, k[1]))
-                starts[axis] = None
-        else:
-            start, stop, step = k
-            if step != 1:
-                thin[axis] = k
-                extent[axis] = len(range(extent[axis])[slice(*k)])
-                start, stop = 0, extent[axis]
-            sizes[axis] = stop - start
-            if sizes[axis] != extent[axis]:
-                starts[axis] = start
-            layout.append(axis)
-    batch = common_shape(*[s for _, s in picks])
+    thin, sizes, starts = _along(shape, entries, wrap)
+    places = [place for place, (_, k) in enumerate(entries) if _picks(k)]
+    batch = common_shape(*[_picked_shape(entries[place][1]) for place in places])
     for axis in starts:
-        if sizes[axis] > extent[axis] and 0 not in batch:
+        if sizes[axis] > shape[axis] and 0 not in batch:
             raise IndexError(f"axis {axis} of an array of shape {shape} is empty: no index fits")
-    places = [place for place, _ in picks]
     adjacent = places == list(range(places[0], places[0] + len(places)))
-    layout.insert(first if adjacent else 0, PICKS)
-    full: list[int] = []
+    layout = _not_picked(entries)
+    layout.insert(len(_not_picked(entries[: places[0]])) if adjacent else 0, PICKS)
+    offsets: list[int] = []
     flat: list[int] = []
-    offsets = []
+    full: list[int] = []
     for entry in layout:
-        new = batch if entry is PICKS else (1,) if entry is None else (sizes[entry],)
-        if entry is not None:
-            if entry is not PICKS:
-                offsets.append(len(flat))
-            flat += new
+        if entry is None:
+            full.append(1)
+            continue
+        if entry is not PICKS:
+            offsets.append(len(flat))
+        new = batch if entry is PICKS else (sizes[entry],)
+        flat += new
         full += new
-    kept = {entry for entry in layout if type(entry) is int}
-    collapsed = tuple(d for d in range(len(shape)) if d not in kept)
+    collapsed = tuple(d for d in range(len(shape)) if d not in layout)
     return Layout(
         thin=tuple(thin) if any(step != 1 for *_, step in thin) else None,
         components=tuple(starts.values()),
-        extents=tuple(extent[axis] for axis, start in starts.items() if start is None),
+        extents=tuple(shape[axis] for axis, start in starts.items() if start is None),
         batch=batch,
         numbers=GatherDimensionNumbers(tuple(offsets), collapsed, tuple(starts)),
         sizes=tuple(sizes),
         flat=tuple(flat),
         shape=tuple(full),
     )
+
+
+def _along(
+    shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool
+) -> tuple[list[Triple], list[int], dict[int, int | None]]:
+    """Say what is read of each axis, what of that a window takes, and where those that move start.
+
+    A start is a component of the index vectors: None is the next array's elements.
+    """
+    thin: list[Triple] = [(0, n, 1) for n in shape]
+    sizes = [1] * len(shape)
+    starts: dict[int, int | None] = {}
+    for axis, k in entries:
+        if axis is None:
+            continue
+        extent = shape[axis]
+        if type(k) is int:
+            starts[axis] = k + extent if k < 0 and wrap else k
+        elif _is_array(k):
+            starts[axis] = None
+        else:
+            start, stop, step = k
+            if step != 1:
+                thin[axis] = k
+                start, stop = 0, len(range(extent)[slice(*k)])
+                extent = stop
+            sizes[axis] = stop - start
+            if sizes[axis] != extent:
+                starts[axis] = start
+    return thin, sizes, starts
+
+
+def _picks(k: Sign) -> bool:
+    """Whether an entry is of those that broadcast together, in whose place their batch stands."""
+    return type(k) is int or _is_array(k)
+
+
+def _picked_shape(k: Sign) -> Shape:
+    if type(k) is int:
+        return ()
+    return (int(k[1]),) if k[0] == "truth" else k[1]
+
+
+def _not_picked(entries: Sequence[tuple[Any, Sign]]) -> list[Any]:
+    """List the axes that are sliced, and None for each new one."""
+    return [axis for axis, k in entries if k is not Ellipsis and not _picks(k)]
 
 
 # ---------------------------------------------------------------------------------------- vectors

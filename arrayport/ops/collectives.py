@@ -60,24 +60,28 @@ def members(size: int, groups: Groups) -> int:
     return size if groups is None else len(groups[0])
 
 
-# ---- reductions over the axis
-
-
 def _same(x: Any, **_params: Any) -> Aval:
     return Aval(x.shape, x.dtype, x.weak)
 
 
-def _reduction(name: str, reduce: Callable[..., Array], **derivative: Any) -> Collective:
-    """Make a collective that gives every example the same reduction of all."""
+def _alike(name: str, across: Across, **derivative: Any) -> Collective:
+    """Make a collective whose answer has its operand's type, and the axes that others map."""
     prim: Collective = Collective(
         name,
         _same,
         lambda _size, xs, dims, /, **params: (prim.bind(xs[0], **params), dims[0]),
-        # of no examples there is no extreme, and nobody to have it
-        across=in_groups(lambda size, x: (reduce(x, (0,)), False) if size else (x, True)),
+        across=across,
         **derivative,
     )
     return prim
+
+
+# ---- reductions over the axis
+
+
+def _reduced(reduce: Callable[..., Array]) -> Across:
+    """Give every example the same reduction of all; of none there is nobody to have it."""
+    return in_groups(lambda size, x: (reduce(x, (0,)), False) if size else (x, True))
 
 
 def _extreme_jvp(ts: Sequence[Array], ans: Array, x: Array, **params: Any) -> Array:
@@ -86,44 +90,37 @@ def _extreme_jvp(ts: Sequence[Array], ans: Array, x: Array, **params: Any) -> Ar
     return psum_p.bind(ts[0] * attained, **params) / psum_p.bind(attained, **params)
 
 
-psum_p: Collective = _reduction(
-    "psum", reduce_sum, transposes=(lambda g, _x, **params: psum_p.bind(g, **params),)
+psum_p: Collective = _alike(
+    "psum", _reduced(reduce_sum), transposes=(lambda g, _x, **params: psum_p.bind(g, **params),)
 )
-pmax_p: Collective = _reduction("pmax", reduce_max, jvp=_extreme_jvp)
-pmin_p: Collective = _reduction("pmin", reduce_min, jvp=_extreme_jvp)
+pmax_p: Collective = _alike("pmax", _reduced(reduce_max), jvp=_extreme_jvp)
+pmin_p: Collective = _alike("pmin", _reduced(reduce_min), jvp=_extreme_jvp)
 
 # ---- equal or not along the axis, where derivatives ask for it (transforms/varying.py)
 
-
-def _passing(name: str, across: Across, transpose: Callable[..., Array]) -> Collective:
-    """Make a collective that changes at most where a value counts as equal for all examples."""
-    prim: Collective = Collective(
-        name,
-        _same,
-        lambda _size, xs, dims, /, **params: (prim.bind(xs[0], **params), dims[0]),
-        across=across,
-        transposes=(transpose,),
-    )
-    return prim
-
-
 # A value that is equal for all becomes one of each example's own, and the sum one for all: then
 # the cotangent of the one is the other.
-pcast_p: Collective = _passing(
-    "pcast", lambda _size, x: (x, True), lambda g, _x, axes: psum_invariant_p.bind(g, axes=axes)
+pcast_p: Collective = _alike(
+    "pcast",
+    lambda _size, x: (x, True),
+    transposes=(lambda g, _x, axes: psum_invariant_p.bind(g, axes=axes),),
 )
-psum_invariant_p: Collective = _passing(
+psum_invariant_p: Collective = _alike(
     "psum_invariant",
     lambda _size, x: (reduce_sum(x, (0,)), False),
-    lambda g, _x, axes: pcast_p.bind(g, axes=axes),
+    transposes=(lambda g, _x, axes: pcast_p.bind(g, axes=axes),),
 )
 # Each example's own already, only kept once: hold it apart.
-apart_p: Collective = _passing("apart", lambda _size, x: (x, True), lambda g, _x, axes: g)  # noqa: ARG005
+apart_p: Collective = _alike(
+    "apart",
+    lambda _size, x: (x, True),
+    transposes=(lambda g, _x, axes: g,),  # noqa: ARG005
+)
 # Equal for all, as is known: keep it once. Each example's part in it is that in their mean.
-settle_p: Collective = _passing(
+settle_p: Collective = _alike(
     "settle",
     lambda _size, x, count: (take(x, lift(0), 0), False),  # noqa: ARG005
-    lambda g, _x, axes, count: pcast_p.bind(g, axes=axes) / count,
+    transposes=(lambda g, _x, axes, count: pcast_p.bind(g, axes=axes) / count,),
 )
 
 # ---- exchanges along the axis
@@ -166,11 +163,9 @@ def _broadcast_transpose(g: Array, _x: Any, axes: Any, source: int, groups: Grou
     return select(broadcast_in_dim(own, total.shape, ()), total, zeros(total))
 
 
-pbroadcast_p: Collective = Collective(
+pbroadcast_p: Collective = _alike(
     "pbroadcast",
-    _same,
-    lambda _size, xs, dims, /, **params: (pbroadcast_p.bind(xs[0], **params), dims[0]),
-    across=in_groups(lambda _size, x, source: (reshape(_rows(x, [source]), x.shape[1:]), False)),
+    in_groups(lambda _size, x, source: (reshape(_rows(x, [source]), x.shape[1:]), False)),
     transposes=(_broadcast_transpose,),
 )
 
@@ -258,4 +253,9 @@ axis_index_p: Collective = Collective(
     across=lambda size, _x: (iota(dtypes.int32, size), True),
     not_differentiable="it has no operands",
     keeps_weak=False,
+)
+
+COLLECTIVES = (
+    *(psum_p, pmax_p, pmin_p, pcast_p, psum_invariant_p, apart_p, settle_p),
+    *(ppermute_p, pbroadcast_p, all_gather_p, psum_scatter_p, all_to_all_p, axis_index_p),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -182,31 +182,25 @@ def slice_add_batched(size: int, xs: Any, dims: Any, key: Key) -> Batched:
     return slice_add_p, in_front(size, xs, dims), {"key": ((0, size, 1), *key)}
 
 
-slice_add_p: Binary = Binary(
+def _slice_write(name: str, transpose: Callable[..., Array]) -> Binary:
+    """State a write of a value into a slice; `transpose` gives the base's cotangent."""
+    prim: Binary = Binary(
+        name,
+        _slice_write_abstract,
+        lambda n, xs, dims, /, key: (prim.bind(*in_front(n, xs, dims), key=((0, n, 1), *key)), 0),
+        jvp=lambda ts, _ans, x, y, key: prim.bind(*tangents_of(ts, (x, y)), key=key),
+        transposes=(transpose, lambda g, _base, _value, key: slice_p.bind(g, key=key)),
+    )
+    return prim
+
+
+slice_add_p: Binary = _slice_write(
     "slice_add",
-    _slice_write_abstract,
-    lambda n, xs, dims, /, key: (
-        slice_add_p.bind(*in_front(n, xs, dims), key=((0, n, 1), *key)),
-        0,
-    ),
-    jvp=lambda ts, _ans, x, y, key: slice_add_p.bind(*tangents_of(ts, (x, y)), key=key),
-    transposes=(
-        lambda g, _base, _value, key: g,  # noqa: ARG005 - a rule takes all parameters
-        lambda g, _base, _value, key: slice_p.bind(g, key=key),
-    ),
+    lambda g, _base, _value, key: g,  # noqa: ARG005 - a rule takes all parameters
 )
-slice_set_p: Binary = Binary(
+slice_set_p: Binary = _slice_write(
     "slice_set",
-    _slice_write_abstract,
-    lambda n, xs, dims, /, key: (
-        slice_set_p.bind(*in_front(n, xs, dims), key=((0, n, 1), *key)),
-        0,
-    ),
-    jvp=lambda ts, _ans, x, y, key: slice_set_p.bind(*tangents_of(ts, (x, y)), key=key),
-    transposes=(
-        lambda g, _base, value, key: slice_set_p.bind(g, full_like(g, 0, value.shape), key=key),
-        lambda g, _base, _value, key: slice_p.bind(g, key=key),
-    ),
+    lambda g, _base, value, key: slice_set_p.bind(g, full_like(g, 0, value.shape), key=key),
 )
 
 

@@ -10,18 +10,12 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import lax
+from tests.calls import Case, case, converted, parts
 
 F = np.linspace(-2.0, 2.5, 6, dtype=np.float32).reshape(2, 3)
 P = np.abs(F) + 0.25
 I = np.array([[-7, 2, 5], [0, -3, 9]], np.int32)
 B = F > 0
-
-Case = tuple[str, tuple[Any, ...], dict[str, Any]]
-
-
-def case(name: str, *args: Any, **kwargs: Any) -> Case:
-    return name, args, kwargs
-
 
 CASES: list[Case] = [
     *[case(name, F) for name in ["abs", "neg", "sign", "sin", "tanh", "exp", "floor", "square"]],
@@ -99,16 +93,6 @@ CASES: list[Case] = [
     case("approx_max_k", F, 2, aggregate_to_topk=False),
     case("dot", F, F.T, precision="F32_F32_F32"),
 ]
-
-
-def parts(x: Any) -> list[Any]:
-    return [p for item in x for p in parts(item)] if isinstance(x, tuple | list) else [x]
-
-
-def converted(args: Any) -> Any:
-    if isinstance(args, np.ndarray):
-        return anp.asarray(args)
-    return type(args)(map(converted, args)) if isinstance(args, tuple | list) else args
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda i: f"{CASES[i][0]}-{i}")

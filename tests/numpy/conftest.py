@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import arrayport.numpy as anp
+from tests.calls import converted, parts
 
 if find_spec("jax"):
     import jax.numpy as reference
@@ -52,17 +53,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=dropped)
     gone = set(map(id, dropped))
     items[:] = [item for item in items if id(item) not in gone]
-
-
-def parts(x: Any) -> list[Any]:
-    return [p for item in x for p in parts(item)] if isinstance(x, tuple | list) else [x]
-
-
-def converted(args: Any) -> Any:
-    """Give NumPy's arrays as ours."""
-    if isinstance(args, np.ndarray):
-        return anp.asarray(args)
-    return type(args)(map(converted, args)) if isinstance(args, tuple | list) else args
 
 
 def expected(case: Any) -> list[Any] | None:

@@ -10,7 +10,7 @@ from jax import lax
 from arrayport.core.backend import Refusal
 from arrayport.core.errors import user_line
 from arrayport.core.primitive import Primitive
-from arrayport.ops import collectives as prims
+from arrayport.ops.collectives import COLLECTIVES
 from arrayport_backends.jax.faults import translating
 from arrayport_backends.jax.leaves import rewrap, unwrap, wrap
 
@@ -73,18 +73,4 @@ def axis_size(axis_name: Any) -> int:
 
 MAPPED = Refusal("JAX's own transformations do it, by lax's function of that name")
 
-ROWS: Mapping[Primitive, Callable[..., Any] | Refusal] = {
-    prims.psum_p: MAPPED,
-    prims.psum_invariant_p: MAPPED,
-    prims.pcast_p: MAPPED,
-    prims.apart_p: MAPPED,
-    prims.settle_p: MAPPED,
-    prims.pmax_p: MAPPED,
-    prims.pmin_p: MAPPED,
-    prims.ppermute_p: MAPPED,
-    prims.pbroadcast_p: MAPPED,
-    prims.all_gather_p: MAPPED,
-    prims.psum_scatter_p: MAPPED,
-    prims.all_to_all_p: MAPPED,
-    prims.axis_index_p: MAPPED,
-}
+ROWS: Mapping[Primitive, Callable[..., Any] | Refusal] = dict.fromkeys(COLLECTIVES, MAPPED)

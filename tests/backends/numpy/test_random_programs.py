@@ -71,8 +71,7 @@ def compilable(eqn: Eqn) -> bool:
 
 def values_of(program: Program, raws: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Interpret a Program."""
-    with np.errstate(all="ignore"):
-        return [np.asarray(y.raw) for y in eval_program(program, [Array(x) for x in raws])]
+    return [np.asarray(y.raw) for y in eval_program(program, [Array(x) for x in raws])]
 
 
 def agreed(seed: int, program: Program, raws: Sequence[np.ndarray], got: Sequence[Any]) -> None:
@@ -89,10 +88,9 @@ def agreed(seed: int, program: Program, raws: Sequence[np.ndarray], got: Sequenc
         # What is allowed may be more than float32 holds.
         g, w, *moved_ones = map(widened, (g, w, *moved_ones))  # noqa: PLW2901
         scale = float(np.max(np.abs(w), initial=1, where=np.isfinite(w)))
-        with np.errstate(all="ignore"):
-            spread = max(float(np.max(np.nan_to_num(np.abs(m - w)), initial=0)) for m in moved_ones)
-            allowed = min(ulps * (eps * scale + spread), float(np.finfo(np.float64).max))
-            np.testing.assert_allclose(g, w, rtol=ulps * eps, atol=allowed)
+        spread = max(float(np.max(np.nan_to_num(np.abs(m - w)), initial=0)) for m in moved_ones)
+        allowed = min(ulps * (eps * scale + spread), float(np.finfo(np.float64).max))
+        np.testing.assert_allclose(g, w, rtol=ulps * eps, atol=allowed)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -100,7 +98,7 @@ def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % SHARED == 0:
         monkeypatch.setattr(sharing, "GRAIN", 0)
         monkeypatch.setattr(sharing, "PIECE", 1)
-    with ap.config.override("enable_x64", True):
+    with ap.config.override("enable_x64", True), np.errstate(all="ignore"):
         program, raws = composed(seed)
         executor = get("numpy").compile(program)
         first = executor.run(*raws)

@@ -287,12 +287,11 @@ def slogdet(t: Translation, eqn: Eqn) -> Part:
     with s.turns() as first:
         sign = s.matrix(1, 1)
         sign.put(0, 0, v.constant(1, s.dtype))
-        offset = b.ir.mul(first, ir.IntType(WORD)(s.dtype.itemsize))
         for k, x in factors(s, first):
             sign.put(0, 0, sign.get(0, 0) * v.select(x > 0, 1, v.select(x < 0, -1, x)))
-            pivots = s.values.at(sizes, (ZERO + k) * s.number, s.dtype)
-            v.store(shifted(b.ir, pivots, offset), v.abs(x))
-        v.store(shifted(b.ir, s.outs[0], offset), sign.get(0, 0))
+            pivots, _ = s.place(sizes, eqn.outs[1], first, (ZERO + k) * s.number)
+            v.store(pivots, v.abs(x))
+        v.store(s.place(s.outs[0], eqn.outs[0], first, ZERO)[0], sign.get(0, 0))
     with s.loop(0, s.number) as i:
         b.store(s.values.at(s.outs[1], i, s.dtype), b.constant(0, s.dtype))
     with s.loop(0, n) as k, s.loop(0, s.number) as i:
