@@ -256,12 +256,12 @@ class Array(Methods):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a 0-dimensional array")
+            raise TypeError("len() of a 0-dimensional array: it has no axis, x.size is 1")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Array]:
         if not self.shape:
-            raise TypeError("iteration over a 0-dimensional array")
+            raise TypeError("iteration over a 0-dimensional array: use x.reshape(1)")
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, item: Any) -> bool:

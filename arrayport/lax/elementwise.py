@@ -532,14 +532,15 @@ def select_n(which: Any, *cases: Any) -> Array:
         raise TypeError(f"lax.select needs cases of one shape and dtype, not {described}")
     if index.shape not in {(), xs[0].shape}:
         raise TypeError(
-            f"which of shape {index.shape} must have the cases' shape {xs[0].shape} or ()"
+            f"lax.select: which of shape {index.shape} must have the cases' shape, {xs[0].shape}, "
+            "or ()"
         )
     if index.dtype == dtypes.bool_:
         if len(xs) != 2:
-            raise TypeError(f"a boolean chooses between two cases, not {len(xs)}")
+            raise TypeError(f"lax.select: a boolean chooses between two cases, not {len(xs)}")
         return elementwise.select(index, xs[1], xs[0])
     if index.dtype != dtypes.int32:
-        raise TypeError(f"which must be bool or int32, not {index.dtype}")
+        raise TypeError(f"lax.select: which must be bool or int32, not {index.dtype}")
     chosen = xs[0]
     for i, x in enumerate(xs[1:], start=1):
         chosen = elementwise.select(elementwise.greater_equal(index, i), x, chosen)

@@ -7,7 +7,7 @@ from typing import Any
 from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
-from arrayport.numpy.arguments import arrayed, axes_of, axis_of, dtype_or
+from arrayport.numpy.arguments import arrayed, axes_of, axis_of, count_of, dtype_or
 from arrayport.numpy.reductions import mean, sum
 from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import (
@@ -104,7 +104,8 @@ def one_hot(
     known = dtype_or(dtype, dtypes.default_float())
     rank = len(x.shape) + 1
     axis = axis_of(axis, rank)
-    column = [num_classes if i == axis else 1 for i in range(rank)]
+    classes = count_of(num_classes, "num_classes")
+    column = [classes if i == axis else 1 for i in range(rank)]
     counted = x.dtype if dtypes.is_integer(x.dtype) else dtypes.int32
     places = iota_like(x, counted, axis, tuple(column))
     expanded = reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))

@@ -69,16 +69,16 @@ def axis_of(axis: Any, rank: int, name: str = "axis") -> int:
     return normalize_axis_index(integer_of(axis, name), rank)
 
 
-def axes_of(axis: Any, rank: int) -> Shape:
+def axes_of(axis: Any, rank: int, name: str = "axis") -> Shape:
     """Non-negative axes, each once; all of them if `axis` is None."""
     if axis is None:
         return tuple(range(rank))
     several = isinstance(axis, Sequence) and not isinstance(axis, str)
     wanted = "an integer or a tuple of integers"
-    each = [integer_of(a, "axis", wanted) for a in (axis if several else (axis,))]
+    each = [integer_of(a, name, wanted) for a in (axis if several else (axis,))]
     axes = tuple([normalize_axis_index(a, rank) for a in each])
     if len(set(axes)) != len(axes):
-        raise ValueError(f"axis={axis} names an axis twice")
+        raise ValueError(f"{name}={axis} names an axis twice")
     return axes
 
 

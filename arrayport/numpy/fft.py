@@ -62,7 +62,7 @@ def _transform(name: str, kind: FftType, a: Any, s: Axes, axes: Any, norm: str |
         if len(lengths) > rank:
             raise ValueError(f"{name}: s={s} names more axes than shape {x.shape} has")
         axes = range(rank - len(lengths), rank)
-    over = axes_of(axes, rank)
+    over = axes_of(axes, rank, "axes")
     if lengths is None:
         lengths = [x.shape[i] for i in over]
         if kind is FftType.IRFFT and lengths:
@@ -352,5 +352,5 @@ def ifftshift(x: Any, axes: Any = None) -> Array:
 
 def _shifted(x: Any, axes: Any, sign: int) -> Array:
     array = arrayed(x, "x")
-    over = axes_of(axes, len(array.shape))
+    over = axes_of(axes, len(array.shape), "axes")
     return roll(array, [sign * (array.shape[i] // 2) for i in over], over)

@@ -57,7 +57,10 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
         if len(out.shape) == len(x.shape) - 1:
             out = expand_dims(out, (own,))
         if len(out.shape) != len(x.shape):
-            raise ValueError("apply_over_axes: the function must keep or drop its axis")
+            raise ValueError(
+                f"apply_over_axes: func must keep or drop axis {own} of shape {x.shape}, it gave "
+                f"shape {out.shape}"
+            )
         x = out
     return x
 

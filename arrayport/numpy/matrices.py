@@ -158,7 +158,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     """
     no_writing("fill_diagonal", inplace)
     if wrap:
-        raise NotImplementedError("fill_diagonal: wrap=True is not supported")
+        raise NotImplementedError("fill_diagonal: wrap=True is not supported, leave it out")
     x = arrayed(a, "a")
     size = min(x.shape)
     places = (np.arange(size),) * len(x.shape)

@@ -73,7 +73,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         lengths = kwargs.pop("stat_length", None)
         _nothing_left(kwargs, mode)
         return _summarized(x, widths, STATISTICS[mode], lengths)
-    raise NotImplementedError(f"mode={mode!r} of pad is not supported")
+    known = ", ".join(map(repr, ("constant", "empty", *TAKEN, "linear_ramp", *STATISTICS)))
+    raise NotImplementedError(f"mode={mode!r} of pad is not supported: use one of {known}")
 
 
 def _pairs(value: Any, rank: int, name: str) -> Pairs:

@@ -102,7 +102,9 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
         index.concrete(ConcretizationTypeError, "a choice (use mode='clip' or 'wrap')")
         host = index.__array__()
         if host.size and not (host.min() >= 0 and host.max() < len(xs)):
-            raise ValueError(f"choose got a number out of range of {len(xs)} choices")
+            raise ValueError(
+                f"choose got a number out of range of {len(xs)} choices: use mode='clip' or 'wrap'"
+            )
     elif mode == "wrap":
         index = remainder(index, len(xs))
     elif mode == "clip":

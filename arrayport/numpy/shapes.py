@@ -251,7 +251,7 @@ def transpose(a: Any, axes: Any = None) -> Array:
     rank = len(x.shape)
     if axes is None:
         return structure.transpose(x, range(rank)[::-1])
-    order = axes_of(integers_of(axes, "axes"), rank)
+    order = axes_of(integers_of(axes, "axes"), rank, "axes")
     if len(order) != rank:
         raise ValueError(f"axes={axes} must name each of the {rank} axes of shape {x.shape} once")
     return structure.transpose(x, order)

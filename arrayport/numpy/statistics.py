@@ -376,7 +376,8 @@ def cov(
     given = [m] if y is None else [m, y]
     parts = [strong(v) for v in promote_inexact(given, "cov")]
     if builtins.any(len(part.shape) > 2 for part in parts):
-        raise ValueError("cov takes vectors and matrices")
+        shapes = " and ".join(str(part.shape) for part in parts)
+        raise ValueError(f"cov takes vectors and matrices as m and y, not shape {shapes}")
     rows = [reshape(part, (1, -1)) if len(part.shape) < 2 else part for part in parts]
     x = concatenate([row if rowvar or row.shape[0] == 1 else row.T for row in rows])
     x = x if dtype is None else convert(x, dtypes.canonicalize(dtype))
@@ -479,7 +480,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     Array([1. , 1.5, 2. ], dtype=float32)
     """
     if edge_order is not None:
-        raise NotImplementedError("gradient: edge_order= is not supported")
+        raise NotImplementedError("gradient: edge_order= is not supported, leave it out")
     x = inexact(arrayed(f, "f"))
     axes = axes_of(axis, len(x.shape))
     steps = list(varargs) or [1.0]

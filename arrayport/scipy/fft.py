@@ -111,7 +111,7 @@ def _over(
     extents = None if s is None else [index(n) for n in (s if np.iterable(s) else (s,))]
     if axes is None and extents is not None:
         axes = range(-len(extents), 0)
-    over = axes_of(axes, rank)
+    over = axes_of(axes, rank, "axes")
     if extents is not None and len(extents) != len(over):
         raise ValueError(f"{name}: s={s} and axes={axes} must have the same number of elements")
     sizes = dict(zip(over, extents or [a.shape[i] for i in over], strict=True))

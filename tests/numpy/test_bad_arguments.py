@@ -134,6 +134,11 @@ def test_errors_are_ours(row: Row) -> None:
             "takes no argument 'statik_argnums'",
         ),
         (lambda: anp.repeat(anp.ones(2), 1.5), TypeError, "repeats must be an integer or a vec"),
+        (lambda: anp.transpose(anp.ones((2, 2)), (0, 0)), ValueError, r"axes=\(0, 0\) names an"),
+        (lambda: anp.cov(anp.ones((2, 2, 2))), ValueError, r"as m and y, not shape \(2, 2, 2\)"),
+        (lambda: anp.pad(anp.ones(2), 1, mode="x"), NotImplementedError, "use one of 'constant'"),
+        (lambda: ap.nn.one_hot(anp.arange(2), -1), ValueError, "num_classes must not be negative"),
+        (lambda: len(anp.array(1)), TypeError, "it has no axis"),
     ],
 )
 @pytest.mark.usefixtures("backend")

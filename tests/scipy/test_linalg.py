@@ -16,14 +16,11 @@ import arrayport.numpy as anp
 import arrayport.scipy.linalg as ours
 from arrayport.errors import UnsupportedOnBackendError
 from tests import samples
+from tests.calls import parts
 from tests.samples import adjoint, random
 
 pytestmark = pytest.mark.usefixtures("wide")
 close = partial(samples.close, narrow=1e-9, wide=1e-9)
-
-
-def parts(x: Any) -> list[Any]:
-    return [p for item in x for p in parts(item)] if isinstance(x, tuple | list) else [x]
 
 
 DTYPES = ("float64", "complex128")

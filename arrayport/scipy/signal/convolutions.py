@@ -183,7 +183,7 @@ def fftconvolve(
     Array([ 1., 12., 20.], dtype=float32)
     """
     x, y = _operands("fftconvolve", in1, in2)
-    over = axes_of(axes, len(x.shape))
+    over = axes_of(axes, len(x.shape), "axes")
     if any(m != n for i, (m, n) in enumerate(zip(x.shape, y.shape, strict=True)) if i not in over):
         raise ValueError(
             f"fftconvolve: shapes {x.shape} and {y.shape} must be equal apart from axes {over}"
