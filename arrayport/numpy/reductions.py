@@ -138,11 +138,10 @@ def sum(
     Array([2., 2., 2.], dtype=float32)
     """
     # Conditions one by one: a chain of them takes three times as long.
-    usual = axis is None and dtype is None and out is None and initial is None and where is None
-    if usual and not keepdims and isinstance(a, Array) and not a.weak:
+    if axis is None and dtype is None and out is None and initial is None and where is None:
         x = a.raw if type(a) is Array else a
-        if x.dtype in WIDE and x.shape:  # the sum of floats, quicker
-            return reduce_sum_p.apply(a, {"axes": ALL_AXES[len(x.shape)]})
+        if isinstance(a, Array) and not keepdims and not a.weak and x.dtype in WIDE and x.shape:
+            return reduce_sum_p.apply(a, {"axes": ALL_AXES[len(x.shape)]})  # floats', quicker
     no_out("sum", out)
     return _fold(a, reduce_sum, 0, plus, axis, dtype, keepdims, initial, where, promote_integers)
 

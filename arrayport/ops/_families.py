@@ -169,8 +169,8 @@ def binary(
                         out if type(out) is ndarray else np.asarray(out), weak and keeps_weak
                     )
         if not (
-            type(x) is type(y)
-            and isinstance(x, Array)
+            isinstance(x, Array)
+            and isinstance(y, Array)
             and x.dtype is y.dtype
             and x.shape == y.shape
         ):

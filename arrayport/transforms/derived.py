@@ -114,11 +114,10 @@ def linearize_program(
             carried = marked(leaves, accumulate) if accumulate else []
 
             def pull(*cts: Array) -> list[Array]:
-                initial = iter(cts[: len(carried)])
-                pairs = zip(marked(outs, mask), cts[len(carried) :], strict=True)
-                seeds = [(o.node, c) for o, c in pairs if tape.owns(o)]
-                start = [next(initial) if acc else None for acc in accumulate]
-                found = backward(seeds, [t.node for t in leaves], start)
+                pairs = zip([*carried, *marked(outs, mask)], cts, strict=True)
+                found = backward(
+                    [(o.node, c) for o, c in pairs if tape.owns(o)], [t.node for t in leaves]
+                )
                 return [zeros(t) if c is None else c for c, t in zip(found, leaves, strict=True)]
 
             def push(*ts: Array) -> list[Array]:

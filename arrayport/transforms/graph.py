@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heappop, heappush
-from itertools import zip_longest
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class GradTrace(Trace):
 
     def __init__(self, forward: bool = False) -> None:
         super().__init__()
-        self.count = 0
+        self.numbers = count(0, -1)
         self.forward = forward
         self.eager = current_stage() is EVAL  # a Program begun later is of a higher level
 
@@ -90,10 +90,9 @@ class GradTrace(Trace):
 
     def node(self, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any) -> Node:
         """Make the next node; what it pulls stands at the line of the operation, if asked for."""
-        self.count = order = self.count - 1
         if lines.on:
             pull = partial(_pulled, user_line(), pull)
-        return order, parents, pull, push, saved
+        return next(self.numbers), parents, pull, push, saved
 
     def tracer(
         self, value: Array, parents: Sequence[Node | None], pull: Any, push: Any, saved: Any
@@ -123,14 +122,15 @@ class GradTrace(Trace):
         parents = (x.node,)  # type: ignore[attr-defined]
         slope = prim.slopes.at(1, params) if params else prim.slopes[1]
         raw = x.plain  # type: ignore[attr-defined]
-        quick = raw is not None and error_state() is QUIET
-        kernel = prim.quick.get(raw.dtype) if quick else None
-        if kernel is not None:
-            out = kernel(raw, **params) if params else kernel(raw)
-            if type(out) is not ndarray:
-                out = np.asarray(out)
-            kept = slope.keep((None, out, raw))
-            return self.straight(parents, pull_line, push_line, (slope, kept, x.weak), out, x.weak)
+        if raw is not None and error_state() is QUIET:
+            kernel = prim.quick.get(raw.dtype)
+            if kernel is not None:
+                out = kernel(raw, **params) if params else kernel(raw)
+                if type(out) is not ndarray:
+                    out = np.asarray(out)
+                saved: Any = slope, slope.keep((None, out, raw)), x.weak
+                node = next(self.numbers), parents, pull_line, push_line, saved
+                return GradTracer(self, node, None, out, x.weak)
         value = x.value  # type: ignore[attr-defined]
         ans = prim.apply(value, params)
         saved = slope, slope.keep((None, ans, value))
@@ -139,7 +139,7 @@ class GradTrace(Trace):
     def process_linear(self, prim: Unary, x: Array, params: dict[str, Any]) -> Any:
         """Apply a primitive of one operand without partials: most are linear."""
         parents = (x.node,)  # type: ignore[attr-defined]
-        saved = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
+        saved: Any = prim.transposes, (new(Aval, (x.shape, x.dtype, x.weak)),), params, prim
         raw = x.plain  # type: ignore[attr-defined]
         if raw is not None and prim.linear and prim.keeps_weak and not x.weak:
             kernel = prim.quick.get(raw.dtype) if error_state() is QUIET else None
@@ -150,7 +150,8 @@ class GradTrace(Trace):
                     pass  # the general way says what is wrong
                 else:
                     out = out if type(out) is ndarray else np.asarray(out)
-                    return self.straight(parents, pull_rule, push_linear, saved, out, False)
+                    node = next(self.numbers), parents, pull_rule, push_linear, saved
+                    return GradTracer(self, node, None, out, False)
         value = x.value  # type: ignore[attr-defined]
         ans = prim.apply(value, params)
         if not prim.linear or not is_inexact(ans.dtype):
@@ -183,15 +184,16 @@ class GradTrace(Trace):
         else:
             traced, parents = BOTH, (node_x, node_y)
         slope = prim.slopes.at(traced, params) if params else prim.slopes[traced]
-        quick = type(a) is ndarray and type(b) is ndarray and error_state() is QUIET
-        kernel = prim.quick.get(b.dtype) if quick else None
-        if kernel is not None:
-            out = kernel(a, b, **params) if params else kernel(a, b)
-            if type(out) is not ndarray:
-                out = np.asarray(out)
-            kept = slope.keep((None, out, a, b))
-            weak = x.weak and y.weak
-            return self.straight(parents, pull_line, push_line, (slope, kept, weak), out, weak)
+        if type(a) is ndarray and type(b) is ndarray and error_state() is QUIET:
+            kernel = prim.quick.get(b.dtype)
+            if kernel is not None:
+                out = kernel(a, b, **params) if params else kernel(a, b)
+                if type(out) is not ndarray:
+                    out = np.asarray(out)
+                weak = x.weak and y.weak
+                saved: Any = slope, slope.keep((None, out, a, b)), weak
+                node = next(self.numbers), parents, pull_line, push_line, saved
+                return GradTracer(self, node, None, out, weak)
         if node_x is not None:
             x = x.value  # type: ignore[attr-defined]
         if node_y is not None:
@@ -199,13 +201,6 @@ class GradTrace(Trace):
         ans = prim.apply(x, y, params)
         saved = slope, slope.keep((None, ans, x, y))
         return self.tracer(ans, parents, pull_slope, push_slope, saved)
-
-    def straight(
-        self, parents: Sequence[Node], pull: Any, push: Any, saved: Any, out: ndarray, weak: bool
-    ) -> GradTracer:
-        """Make the tracer of what a kernel gave for NumPy arrays, and its node."""
-        self.count = order = self.count - 1
-        return GradTracer(self, (order, parents, pull, push, saved), None, out, weak)
 
     def recorded(
         self,
@@ -402,7 +397,7 @@ class Sum:
         if type(ct) is Sparse:
             self.parts.append(ct)
         elif type(dense) is ndarray and (type(ct) is ndarray or _plain(ct)):
-            np.add(dense, ct if type(ct) is ndarray else ct.raw, out=dense)
+            dense += ct if type(ct) is ndarray else ct.raw
         else:
             self.dense = _array(ct) if dense is None else _sum(dense, ct)
 
@@ -419,9 +414,11 @@ def _array(ct: Any) -> Any:
     return Array(ct) if type(ct) is ndarray else ct
 
 
-def _own(x: Any) -> Any:
-    """An Array that nobody else has: who deletes or donates it takes it from no one."""
-    return Array(x.raw, x.weak) if type(x) is Array else x
+def _own(ct: Any) -> Any:
+    """A cotangent as an Array that nobody else has: to delete or donate it takes it from no one."""
+    if type(ct) is ndarray:
+        return Array(ct)
+    return Array(ct.raw, ct.weak) if type(ct) is Array else ct
 
 
 def _sum(one: Any, two: Any) -> Any:
@@ -457,39 +454,36 @@ UNSETTLED = frozenset({Sum, Sparse, tuple, dict})
 
 def settled(gathered: Any, saved: Any) -> Any:
     """What was gathered of a node's cotangents, as its rules take it."""
-    if type(gathered) is Sum:
-        return gathered.total()
-    if type(gathered) is Sparse:
+    if type(gathered) is Sum or type(gathered) is Sparse:
         return summed(gathered)
     several = gathered if type(gathered) is dict else {gathered[0]: gathered[1]}
-    return [summed(several.pop(i, None)) for i in range(saved[-1])]  # which counts the outputs
+    # The last that such a node saved counts the outputs.
+    return [_array(summed(several.pop(i, None))) for i in range(saved[-1])]
 
 
-def summed(gathered: Any) -> Array | None:
-    """What was gathered of one cotangent, as one Array."""
+def summed(gathered: Any) -> Any:
+    """What was gathered of one cotangent, as one."""
     if type(gathered) is Sparse:
         gathered = joined(Sum(), gathered)
-    return _array(gathered.total() if type(gathered) is Sum else gathered)
+    return gathered.total() if type(gathered) is Sum else gathered
 
 
 def backward(
-    seeds: list[tuple[Node, Cotangent]],
-    inputs: Sequence[Node | None],
-    initial: Sequence[Array | None] = (),
+    seeds: list[tuple[Node, Cotangent]], inputs: Sequence[Node | None]
 ) -> list[Array | None]:
     """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
     # By the nodes' numbers, what was gathered of their cotangents: one contribution as it is,
     # several as a Sum; of a node with several outputs a dictionary, by the outputs' numbers.
-    gathered: dict[int, Any] = {
-        leaf[0]: start for leaf, start in zip_longest(inputs, initial) if leaf is not None
-    }
+    gathered: dict[int, Any] = {leaf[0]: None for leaf in inputs if leaf is not None}
     reached: list[Node] = []  # a heap, the latest first
-    parents: Any
-    cts: Any
-    parents, cts = zip(*seeds, strict=True) if seeds else ((), ())
+    parents: Any = [node for node, _ in seeds]
+    cts: Any = [ct for _, ct in seeds]
     seeds.clear()
     while True:
-        for parent, ct in zip(parents, cts):  # noqa: B905 - of one length; the check costs
+        i = 0
+        for parent in parents:
+            ct = cts[i]
+            i += 1  # noqa: SIM113 - with zip or enumerate the loop takes three times as long
             if parent is not None and ct is not None:
                 order = parent[0]
                 if order in gathered:

@@ -66,12 +66,16 @@ def pull_line(_parents: Any, saved: tuple[Slope, Kept, bool], g: Any) -> list[An
     The cotangent may be NumPy's own array, for a strong Array: then so are those of the operands.
     """
     slope, kept, weak = saved
+    if type(g) is ndarray:
+        run = slope.lines.get(g.dtype)
+        if run is not None:
+            return run(g, *kept)
     raw = g.raw if type(g) is Array else g
     if type(raw) is ndarray:
         run = slope.lines.get(raw.dtype)
         if run is not None:
             cts = run(raw, *kept)
-            return [Array(ct, True) for ct in cts] if g is not raw and g.weak else cts
+            return [Array(ct, True) for ct in cts] if g.weak else cts
         learn(slope, raw.dtype, kept)
     return slope.pulled(g if isinstance(g, Array) else Array(g), _arrays(kept, weak))
 
