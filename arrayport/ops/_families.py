@@ -35,8 +35,9 @@ def elementwise(
     """
 
     def abstract(*xs: Any, **_params: Any) -> Aval:
-        shape = ()
+        shape, soft = (), weak
         for x in xs:
+            soft = soft and x.weak
             if x.shape:
                 if shape and x.shape != shape:
                     raise TypeError(
@@ -48,7 +49,7 @@ def elementwise(
         if own.num >= UNCOMMON and dtypes.is_key(own) and name not in KEYED:
             raise dtypes.no_number()
         out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
-        return Aval(shape, out, weak and all(x.weak for x in xs))
+        return Aval(shape, out, soft)
 
     def batch(
         size: int, xs: Sequence[Array], dims: Sequence[int | None], /, **params: Any

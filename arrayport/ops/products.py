@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from operator import index
 from typing import Any
 
@@ -33,7 +34,7 @@ COLUMNS_ROWS: Pair = ((1,), (0,))
 
 def free_axes(rank: int, contract: Axes, batch: Axes) -> Axes:
     """List the axes of an operand that are neither summed over nor batched, ascending."""
-    return tuple(i for i in range(rank) if i not in contract and i not in batch)
+    return tuple([i for i in range(rank) if i not in contract and i not in batch])
 
 
 def _abstract(
@@ -70,22 +71,29 @@ def _pull_x(
     precision: Any = None,
 ) -> Array:
     """Transpose with respect to x: contract g with y over the axes that only y had."""
-    (cx, cy), (bx, by) = contract, batch
-    first, rank = free_axes(len(x.shape), cx, bx), len(g.shape)
-    others = free_axes(len(y.shape), cy, by)
+    summed, alike, perm = _pulled_axes(len(x.shape), len(y.shape), contract, batch)
     if preferred_element_type is not None:
         y = convert(y, g.dtype, y.weak)
-    ct = dot_general_p.bind(
-        g,
-        y,
-        contract=(tuple(range(rank - len(others), rank)), others),
-        batch=(tuple(range(len(by))), by),
-        preferred_element_type=None,
-        precision=precision,
-    )
-    made = (*bx, *first, *[cx[cy.index(c)] for c in sorted(cy)])
-    ct = transpose(ct, [made.index(i) for i in range(len(made))])
+    params = {
+        "contract": summed,
+        "batch": alike,
+        "preferred_element_type": None,
+        "precision": precision,
+    }
+    ct = transpose(dot_general_p.apply(g, y, params), perm)
     return convert(ct, x.dtype, ct.weak) if preferred_element_type is not None else ct
+
+
+@cache
+def _pulled_axes(m: int, n: int, contract: Pair, batch: Pair) -> tuple[Pair, Pair, Axes]:
+    """The axes of g and y to sum over, those of a batch, and where x's axes then stand."""
+    (cx, cy), (bx, by) = contract, batch
+    first, others = free_axes(m, cx, bx), free_axes(n, cy, by)
+    count = len(bx) + len(first)
+    made = (*bx, *first, *[cx[cy.index(c)] for c in sorted(cy)])
+    perm = tuple([made.index(i) for i in range(m)])
+    summed = tuple(range(count, count + len(others))), others
+    return summed, (tuple(range(len(by))), by), perm
 
 
 def _pull_y(
@@ -267,6 +275,9 @@ def _product_of_stacks(a: Array, b: Array, precision: Any, wanted: Any) -> Array
             f"matmul needs arrays of one axis or more, but operand {int(m > 0)} has none: "
             "multiply by a scalar with *"
         )
+    if m == n == 2:
+        _check_fit("matmul", a, b)
+        return _product(a, b, COLUMNS_ROWS, NO_AXES, precision, wanted)
     # An axis of both stacks is a batch axis; one of extent 1 is left out, so it never stretches.
     rank = max(m, n, 2) - 2
     tail_a, tail_b = a.shape[-2:], b.shape[-2:]

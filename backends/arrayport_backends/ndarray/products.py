@@ -28,6 +28,8 @@ def dot_general(
     if contract == COLUMNS_ROWS and batch == NO_AXES and x.ndim == y.ndim == 2:
         return x.dot(y)
     (cx, cy), (bx, by) = contract, batch
+    if len(cx) == 1 and not bx and x.ndim == y.ndim == 2 and x.shape[cx[0]] > 1:
+        return (x if cx[0] else x.T).dot(y.T if cy[0] else y)
     fx, fy = free_axes(len(x.shape), cx, bx), free_axes(len(y.shape), cy, by)
     lead = tuple(x.shape[i] for i in bx)
     rows, columns = tuple(x.shape[i] for i in fx), tuple(y.shape[i] for i in fy)
