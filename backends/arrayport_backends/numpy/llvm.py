@@ -323,12 +323,12 @@ def _shared(
 # ---- machine code
 
 
-def _machine() -> Any:
+def _machine(level: int = 2) -> Any:
     """Describe this computer as LLVM's target, with vectors as wide as it has them."""
     features = binding.get_host_cpu_features()
     flat = features.flatten() + (",-prefer-256-bit" if features.get("avx512f") else "")
     return binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=flat, opt=2, reloc="pic", codemodel="small"
+        cpu=binding.get_host_cpu_name(), features=flat, opt=level, reloc="pic", codemodel="small"
     )
 
 
@@ -372,14 +372,21 @@ def address_in_python(name: str) -> int:
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
-def optimised(text: str) -> Any:
-    """LLVM's module of a text, after its passes."""
+def parsed(text: str, context: Any) -> Any:
+    """LLVM's module of a text."""
     host = machine()
-    context = binding.create_context()
     module = binding.parse_assembly(text, context)
     module.triple = host.triple
     module.data_layout = str(host.target_data)
     module.verify()
+    return module
+
+
+def optimised(text: str) -> Any:
+    """LLVM's module of a text, after its passes."""
+    host = machine()
+    context = binding.create_context()
+    module = parsed(text, context)
     tuning = binding.create_pipeline_tuning_options(speed_level=1)
     tuning.loop_vectorization = tuning.slp_vectorization = True
     tuning.loop_interleaving = tuning.loop_unrolling = True
@@ -392,6 +399,12 @@ def optimised(text: str) -> Any:
 def assemble(text: str) -> bytes:
     """Compile a module's text to an object file's bytes, which `load` takes on such a machine."""
     return bytes(machine().emit_object(optimised(text)))
+
+
+def translate(text: str) -> bytes:
+    """Compile a module's text as it stands, which is quick: for code whose time is elsewhere."""
+    module = parsed(text, binding.create_context())
+    return bytes(_machine(0).emit_object(module))
 
 
 def load(

@@ -74,11 +74,11 @@ def kept(program: Program, owned: Sequence[Var], make: Callable[[], list[Any]]) 
     return parts
 
 
-def assembled(text: str) -> bytes:
-    """Give a module's text as an object file's bytes, which are kept like a Program's."""
+def translated(text: str) -> bytes:
+    """Give a module's text, as it stands, as an object file's bytes, kept like a Program's."""
     folder = directory(os.environ.get("ARRAYPORT_CACHE_DIR", ""))
     file = named(folder, text.encode()) if folder else None
-    (code,), _ = found(file, lambda: [llvm.assemble(text)])
+    (code,), _ = found(file, lambda: [llvm.translate(text)])
     return bytes(code)
 
 

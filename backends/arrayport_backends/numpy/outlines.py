@@ -47,7 +47,7 @@ end:
   %r = phi {kind} [ %y, %0 ], [ %s, %slow ]
   ret {kind} %r
 }}
-define linkonce_odr {kind} @{name}_each_{n}({ins}, {kind} %y) noinline cold {{
+define linkonce_odr {kind} @{name}_each_{n}({ins}, {kind} %y) noinline optnone cold {{
   br label %test
 test:
   %i = phi i32 [ 0, %0 ], [ %j, %next ]

@@ -23,7 +23,7 @@ HEAD = 4 * LINE  # words of the state before what is each worker's own
 # sleeps says so first and then looks once more; who wakes it takes that word back, so each release
 # of a lock meets one acquisition. Of the pieces that run, the last to end, if a worker ran it,
 # wakes the thread that shares. While one does, others run all of their pieces themselves.
-# No passes run (optnone): they would take twice as long as all the rest, and gain nothing.
+# No passes run: they would take twice as long as all the rest, and gain nothing.
 #
 # The state's words: 0 ticket; 8 pieces that have not ended; 16 whether it is in use; 24 workers
 # that run, 25 workers wanted, 26 the lock of the thread that shares, 27 function, 28 context; then
@@ -35,12 +35,12 @@ declare i64 @PyThread_start_new_thread(ptr, ptr)
 declare i32 @PyThread_acquire_lock(ptr, i32)
 declare void @PyThread_release_lock(ptr)
 
-define internal ptr @word(ptr %state, i64 %number) alwaysinline {
+define internal ptr @word(ptr %state, i64 %number) {
   %place = getelementptr i64, ptr %state, i64 %number
   ret ptr %place
 }
 
-define internal i1 @work(ptr %state) noinline optnone {
+define internal i1 @work(ptr %state) {
   %left = call ptr @word(ptr %state, i64 8)
   %at_function = call ptr @word(ptr %state, i64 27)
   %at_context = call ptr @word(ptr %state, i64 28)
@@ -68,7 +68,7 @@ done:
   ret i1 %ended
 }
 
-define internal void @worker(ptr %own) noinline optnone {
+define internal void @worker(ptr %own) {
   %at_state = call ptr @word(ptr %own, i64 2)
   %state = load ptr, ptr %at_state
   %at_lock = call ptr @word(ptr %own, i64 1)
@@ -97,7 +97,7 @@ sleep:
   br label %job
 }
 
-define void @arrayport_share(ptr %function, ptr %context, i64 %count) noinline optnone {
+define void @arrayport_share(ptr %function, ptr %context, i64 %count) {
   %state = load ptr, ptr @state
   %in_use = call ptr @word(ptr %state, i64 16)
   %at_running = call ptr @word(ptr %state, i64 24)
@@ -213,7 +213,7 @@ def taken() -> int:
 def library() -> llvm.Library:
     """Give the code that all of this is, with no worker yet; it stays as long as the process."""
     known = {name: llvm.address_in_python(name) for name in THREADS}
-    made = llvm.load(objects.assembled(TEXT), [SHARE, "state"], known)
+    made = llvm.load(objects.translated(TEXT), [SHARE, "state"], known)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
     want(made, threads())
     if hasattr(os, "register_at_fork"):

@@ -92,3 +92,19 @@ def test_only_what_later_nests_read_is_stored():
     units = fuse(get("numpy").compile(program).program, get("numpy").language)
     stored = sum(len(u.stored) for u in units if isinstance(u, Nest))
     assert stored < 300  # of seven hundred values, a hundred of which the way back needs
+
+
+def test_sine_and_cosine_have_one_function_for_large_arguments():
+    program = program_of(lambda x: anp.sum(anp.sin(x) * anp.cos(x)), anp.ones(1000, "float32"))
+    made = text(program, get("numpy"), "llvm")
+    assert len(re.findall(r"define [^\n]*@rare_\w+_slow\(", made)) == 1
+
+
+def test_turns_of_one_row_take_no_loop_over_rows():
+    def softmax(x):
+        powers = anp.exp(x - anp.max(x, axis=1, keepdims=True))
+        return powers / anp.sum(powers, axis=1, keepdims=True)
+
+    made = text(program_of(softmax, anp.ones((4096, 1024), "float32")), get("numpy"), "llvm")
+    nests = re.findall(r"^define [^\n]*@nest.*?^}", made, re.DOTALL | re.MULTILINE)
+    assert [nest.count("br i1") for nest in nests] == [1, 1, 1]  # each goes through one row

@@ -36,8 +36,13 @@ def folder(tmp_path, monkeypatch):
 def compilations(monkeypatch):
     """Count what LLVM compiles."""
     texts = []
-    assemble = llvm.assemble
-    monkeypatch.setattr(llvm, "assemble", lambda text: texts.append(text) or assemble(text))
+
+    def counted(name):
+        compile_text = getattr(llvm, name)
+        monkeypatch.setattr(llvm, name, lambda text: texts.append(text) or compile_text(text))
+
+    counted("assemble")
+    counted("translate")
     return texts
 
 
@@ -75,10 +80,10 @@ def test_what_is_traced_anew_is_compiled_once(compilations, monkeypatch):
 
 def test_what_threads_run_is_kept(folder, compilations):
     text = "define i32 @one() {\n  ret i32 1\n}\n"
-    code = objects.assembled(text)
-    assert objects.assembled(text) == code
+    code = objects.translated(text)
+    assert objects.translated(text) == code
     assert len(compilations) == len(list(folder.iterdir())) == 1
-    assert objects.assembled(text.replace("1", "2")) != code
+    assert objects.translated(text.replace("1", "2")) != code
     assert llvm.load(code, ["one"]).address("one")
 
 

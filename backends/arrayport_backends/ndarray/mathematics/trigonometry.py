@@ -76,7 +76,7 @@ def sin(b: Builder, x: Scalar) -> Scalar:
     """Sine, within 2 ulp."""
     n, code = nearest(b, x, 1 / pi)
     y = sine(b, code, _less(b, x, n))
-    return b.rare(b.abs(x) > LARGE[x.dtype], large_sin, y, x)
+    return b.rare(b.abs(x) > LARGE[x.dtype], large_sin, y, x, x.like(0))
 
 
 def cos(b: Builder, x: Scalar) -> Scalar:
@@ -85,7 +85,7 @@ def cos(b: Builder, x: Scalar) -> Scalar:
     a = b.abs(x)
     n, code = nearest(b, b.fma(a, 1 / pi, 0.5), 1.0)
     y = sine(b, code, _less(b, a, n - 0.5))
-    return b.rare(a > LARGE[x.dtype], large_cos, y, x)
+    return b.rare(a > LARGE[x.dtype], large_sin, y, a, x.like(1))
 
 
 def _less(b: Builder, x: Scalar, n: Scalar) -> Scalar:
@@ -142,15 +142,12 @@ _DIGITS = (
 WORDS = np.array([int(_DIGITS[i : i + 8], 16) for i in range(0, len(_DIGITS), 8)], np.uint64)
 
 
-def large_sin(b: Builder, x: Scalar) -> Scalar:
-    """Sine of a large number."""
-    n, r, _ = _large(b, x, 63)
-    return _finite(b, x, sine(b, b.convert(n, bits_of(x.dtype)), b.convert(r, x.dtype)))
+def large_sin(b: Builder, x: Scalar, turned: Scalar) -> Scalar:
+    """Sine of a large number; where `turned` is 1 and not 0, cosine of such a positive one.
 
-
-def large_cos(b: Builder, x: Scalar) -> Scalar:
-    """Cosine of a large number."""
-    n, r, _ = _large(b, b.abs(x), 63, half=True)
+    One function is both, because it is long: what calls it is compiled sooner.
+    """
+    n, r, _ = _large(b, x, 63, turned)
     return _finite(b, x, sine(b, b.convert(n, bits_of(x.dtype)), b.convert(r, x.dtype)))
 
 
@@ -167,11 +164,11 @@ def _finite(b: Builder, x: Scalar, y: Scalar) -> Scalar:
 
 
 def _large(
-    b: Builder, x: Scalar, width: int, *, half: bool = False
+    b: Builder, x: Scalar, width: int, turned: Scalar | None = None
 ) -> tuple[Scalar, Scalar, Scalar]:
     """N and r with x = n u + r, for u = pi (width 63) or pi/2 (62), n modulo what matters.
 
-    r is given in two parts; `half`: x = (n - 1/2) u + r. x is at least 2**16 in size.
+    r is given in two parts; where `turned` is 1, x = (n - 1/2) u + r. x is at least 2**16 in size.
     """
     wide = b.convert(x, dtypes.float64)
     code = b.bitcast(b.abs(wide), dtypes.uint64)
@@ -198,7 +195,9 @@ def _large(
     top = b.bitcast((sums[5] << 32) | (sums[4] & (2**32 - 1)), dtypes.int64)
     low = ((sums[3] & (2**32 - 1)) << 32) | (sums[2] & (2**32 - 1))
     # `top` counts 2**-62 of pi/2 or 2**-63 of pi; its multiples of u are n.
-    moved = top + 2 ** (width - 1) if half else top
+    moved = top
+    if turned is not None:
+        moved = top + (b.convert(turned, dtypes.int64) << (width - 1))
     n = b.bitcast(b.bitcast(moved + 2 ** (width - 1), dtypes.uint64) >> width, dtypes.int64)
     left = moved - (n << width)
     high = b.convert(left, dtypes.float64)

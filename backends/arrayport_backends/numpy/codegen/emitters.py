@@ -22,7 +22,7 @@ LIGHT = 8  # instructions of a body of which LLVM makes more copies than its vec
 SHORT = 64  # steps of a loop that may well become one piece
 LONG = 256  # instructions of a body of which copies take long to compile
 COMPACT = (("llvm.loop.interleave.count", 32), ("llvm.loop.vectorize.predicate.enable", 1))
-TOGETHER = 4  # vectors of a light reduction, whose sums wait for one another
+SUMS = 4  # vectors of a light reduction, whose sums wait for one another
 MASKED = 64  # bytes of a vector of which processors have masks
 LINE = 64  # bytes of a line of the cache, to which memory of our own is aligned
 
@@ -39,7 +39,7 @@ class Emitter:
     """Emits a function of pointers."""
 
     length = 0  # instructions of the loops' bodies
-    folding = False  # whether the loops only reduce, by a few instructions
+    together = 0  # vectors that a step of a long loop takes, if LLVM is not to choose
 
     def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
         """Start."""
@@ -87,8 +87,8 @@ class Emitter:
         again = b.cbranch(b.icmp_signed(done, following, end), after, block)
         if self.length >= HEAVY:
             again.set_metadata("llvm.loop", compact(b.module, self.length))
-        elif self.folding and axis.end - axis.low > SHORT:
-            again.set_metadata("llvm.loop", unrepeated(b.module, TOGETHER))
+        elif self.together and axis.end - axis.low > SHORT:
+            again.set_metadata("llvm.loop", unrepeated(b.module, self.together))
         b.position_at_end(after)
 
 

@@ -18,6 +18,7 @@ from arrayport_backends.ndarray.targets import Target, target
 from arrayport_backends.numpy.codegen.emitters import (
     LIGHT,
     LINE,
+    SUMS,
     Emitter,
     End,
     as_it_stands,
@@ -60,7 +61,10 @@ class NestEmitter(Emitter):
         self.texts = texts  # of functions of the module, without their names
         self.nest = nest
         self.length = nest.cost
-        self.folding = bool(nest.reduced) and nest.cost <= LIGHT
+        if nest.cost <= LIGHT:
+            self.together = SUMS if nest.reduced else 2
+        elif not nest.reduced:
+            self.together = 1
         self.targets = [target(v, code.eqns[v], code.language) for v in nest.stored]
         self.body = Body(code, set(nest.stored))
         axes = [Axis(n) for n in self.nest.lanes]
@@ -180,15 +184,20 @@ class NestEmitter(Emitter):
         at = [lanes[k] for k in sorted(lanes)]
         return [(t, own) for t in self.folds for own in t.groups(at)]
 
-    def build(self, lane: int | None = None, unit: int = 1) -> Any:
-        """The function; ranges of the lane go from multiples of a unit to such, or to its end."""
+    def build(self, lane: int | None = None, unit: int = 1, *, single: bool = False) -> Any:
+        """The function; ranges of the lane go from multiples of a unit to such, or to its end.
+
+        `single`: each range is one step of the lane, which takes no loop.
+        """
         pointers = len(self.reads) + len(self.nest.stored)
         partial = lane in self.nest.reduced
         self.begin(self.module, "nest", self.body, pointers + partial, 0 if lane is None else 2)
         args = self.function.args
         disjoint(args[: pointers + partial])
-        self.split, self.range = lane, args[pointers + partial :]
-        if lane is not None:
+        self.split, self.range, self.single = lane, args[pointers + partial :], single
+        if single:
+            self.range = args[-2], self.b.ir.add(args[-2], ir.IntType(WORD)(1))
+        elif lane is not None:
             undivided = len(self.ranges[lane]) == 1
             self.multiple = power_of_two(gcd(unit, self.nest.lanes[lane])) if undivided else 1
             start, stop = self.range
@@ -292,6 +301,11 @@ class NestEmitter(Emitter):
         """A loop over what the range that is given has of this one, which may be nothing."""
         b, word, axis = self.b.ir, ir.IntType(WORD), Axis(high, low)
         start, self.stop = self.range
+        if self.single:
+            self.values.axes[axis] = start
+            with self.values.scope():
+                yield of(axis)
+            return
         if (low, high) == (0, self.extent):
             with self.counting(start, self.stop, axis, step) as index:
                 yield index

@@ -119,7 +119,7 @@ class RowsEmitter:
     def build_ranged(self) -> Any:
         """The function of pointers to what is read, stored, and scratch, and of a range of rows."""
         word, pointer = ir.IntType(WORD), ir.PointerType()
-        functions = [m.build(m.lane, self.unit) for m in self.group]
+        functions = [m.build(m.lane, self.unit, single=self.unit == 1) for m in self.group]
         count = len(self.reads) + len(self.stores) + (self.scratch > 0)
         kind = ir.FunctionType(ir.VoidType(), [pointer] * count + [word] * 2)
         function = internal(self.module, "rows", kind)
