@@ -23,7 +23,7 @@ from arrayport.core.tree import PyTreeDef, tree_flatten, tree_leaves, tree_unfla
 from arrayport.ops.elementwise import select, stop_gradient
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import argmax
-from arrayport.ops.structure import batch_to_front, convert, full_p
+from arrayport.ops.structure import convert, full_p, in_front
 from arrayport.transforms.engines import route
 
 NONE = -1  # the code of an error that did not happen
@@ -171,7 +171,7 @@ def _batch(
     size: int, xs: Sequence[Array], dims: Sequence[int | None], /, tree: PyTreeDef, debug: bool
 ) -> tuple[list[Array], list[int | None]]:
     """Keep the last example that failed, which is JAX's choice."""
-    full = [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
+    full = in_front(size, xs, dims)
     if int(size):
         check_p.bind(*_last(full, int(size)), tree=tree, debug=debug)
     return [], []

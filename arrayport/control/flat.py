@@ -11,7 +11,8 @@ from arrayport.core.nodes import keystr
 from arrayport.core.program import Program, eval_program
 from arrayport.core.tree import tree_flatten, tree_flatten_with_path, tree_unflatten
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import convert
+from arrayport.ops.structure import convert, in_front, move_axis
+from arrayport.transforms.derived import batch_program
 from arrayport.transforms.staging import restage, stage
 
 Counts = tuple[int, int]
@@ -105,6 +106,27 @@ def share_captures(traced: Sequence[Staged]) -> tuple[list[Tracer], list[Program
         return restage(f, [*map(aval_of, free), *t.program.ins[len(own) :]])
 
     return free, [widen(t) for t in traced]
+
+
+def batched_programs(
+    size: int, xs: Sequence[Array], dims: Sequence[int | None], free: int
+) -> tuple[list[Array], Callable[[Program], Program]]:
+    """Operands with the batch in front, and what batches a Program of them.
+
+    Of the first `free` those are batched that were; of the others all, and what comes out.
+    """
+    marks = tuple([d is not None for d in dims[:free]])
+    front = [
+        x if d is None else move_axis(x, d, 0) for x, d in zip(xs[:free], dims[:free], strict=True)
+    ]
+    front += in_front(size, xs[free:], dims[free:])
+
+    def whole(program: Program) -> Program:
+        count = len(program.ins) - free
+        forced = (True,) * len(program.outs)
+        return batch_program(program, size, (*marks, *[True] * count), forced)[0]
+
+    return front, whole
 
 
 def check_same(

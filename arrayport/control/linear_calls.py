@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from arrayport.control.flat import Staged, check_same, flatten, share_captures
+from arrayport.control.flat import Staged, batched_programs, check_same, flatten, share_captures
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.tree import tree_structure, tree_unflatten
-from arrayport.ops.structure import batch_to_front, move_axis
-from arrayport.transforms.derived import batch_program, instantiate, spread
+from arrayport.transforms.derived import instantiate, spread
 from arrayport.transforms.engines import run_on_engine
 
 # Operands: what the functions captured and the residuals (`fixed`, so many), then what it is linear
@@ -66,19 +65,7 @@ def _batch(
     transpose: Program,
     fixed: int,
 ) -> tuple[list[Array], list[int | None]]:
-    """Everything that it is linear in is batched, and what comes out."""
-    marks = tuple([d is not None for d in dims[:fixed]])
-
-    def whole(program: Program) -> Program:
-        count = len(program.ins) - fixed
-        forced = (True,) * len(program.outs)
-        return batch_program(program, size, (*marks, *[True] * count), forced)[0]
-
-    front = [
-        x if d is None else move_axis(x, d, 0)
-        for x, d in zip(xs[:fixed], dims[:fixed], strict=True)
-    ]
-    front += [batch_to_front(size, x, d) for x, d in zip(xs[fixed:], dims[fixed:], strict=True)]
+    front, whole = batched_programs(size, xs, dims, fixed)
     outs = linear_call_p.bind(*front, fun=whole(fun), transpose=whole(transpose), fixed=fixed)
     return outs, [0] * len(outs)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from arrayport.control.custom_rules import batched, linearized
-from arrayport.control.flat import Staged, check_same, flatten, share_captures
+from arrayport.control.flat import Staged, batched_programs, check_same, flatten, share_captures
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import NotDifferentiableError
@@ -14,8 +14,8 @@ from arrayport.core.primitive import Holder
 from arrayport.core.program import Program, eval_program
 from arrayport.core.tree import tree_flatten, tree_structure, tree_unflatten
 from arrayport.ops.elementwise import neg
-from arrayport.ops.structure import batch_to_front, move_axis, zeros
-from arrayport.transforms.derived import batch_program, jvp_program
+from arrayport.ops.structure import zeros
+from arrayport.transforms.derived import jvp_program
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.forward import JVPTrace, JVPTracer
 from arrayport.transforms.reverse import vjp
@@ -35,24 +35,6 @@ def _tangents(
     pushed, _ = jvp_program(program, mask, (True,) * len(program.outs))
     given = [t for t in ts if t is not None]
     return eval_program(pushed, [*free, *x, *given])[len(program.outs) :]
-
-
-def _batched_programs(
-    size: int, xs: Sequence[Array], dims: Sequence[int | None], free: int
-) -> tuple[list[Array], Callable[[Program], Program]]:
-    """Operands with the batch in front, and what batches a Program: all of x, if anything is."""
-    captured = tuple([d is not None for d in dims[:free]])
-    front = [
-        x if d is None else move_axis(x, d, 0) for x, d in zip(xs[:free], dims[:free], strict=True)
-    ]
-    front += [batch_to_front(size, x, d) for x, d in zip(xs[free:], dims[free:], strict=True)]
-
-    def whole(program: Program) -> Program:
-        count = len(program.ins) - free
-        forced = (True,) * len(program.outs)
-        return batch_program(program, size, (*captured, *[True] * count), forced)[0]
-
-    return front, whole
 
 
 # ---- linear systems
@@ -106,7 +88,7 @@ def _linear_linearize(
 def _linear_batch(
     size: int, xs: Any, dims: Any, /, matvec: Program, solve: Program, transpose: Any, free: int
 ) -> Any:
-    front, whole = _batched_programs(size, xs, dims, free)
+    front, whole = batched_programs(size, xs, dims, free)
     outs = linear_solve_p.bind(
         *front,
         matvec=whole(matvec),
@@ -259,7 +241,7 @@ def _root_batch(
     tangent: Callable[..., list[Array]],
     free: int,
 ) -> Any:
-    front, whole = _batched_programs(size, xs, dims, free)
+    front, whole = batched_programs(size, xs, dims, free)
     count = 2 * (len(xs) - free)
     places = [*[None if d is None else 0 for d in dims[:free]], *[0] * count]
     outs = root_p.bind(

@@ -10,7 +10,7 @@ import numpy as np
 
 from arrayport.core.array import Array, Aval
 from arrayport.core.primitive import Callback
-from arrayport.ops.structure import batch_to_front, reshape
+from arrayport.ops.structure import batch_to_front, in_front, reshape
 
 # Parameters: `callback`, a function of flat Arrays that gives a list; `outs`, the types of what one
 # call gives; `loops`, over how many leading axes of all operands it is called again; `method`, how
@@ -74,7 +74,7 @@ def _batch(prim: Callable[[], Callback]) -> Callable[..., Any]:
             raise ValueError("vmap cannot keep the order of an io_callback: leave ordered out")
         size = int(size)
         if method.startswith("sequential"):
-            xs = [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
+            xs = in_front(size, xs, dims)
             loops += 1
         else:
             fill = {"expand_dims": 1, "broadcast_all": size}.get(method)

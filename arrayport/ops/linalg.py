@@ -19,11 +19,11 @@ from arrayport.ops.reductions import reduce_prod
 from arrayport.ops.shapes import pad
 from arrayport.ops.slices import static_slice
 from arrayport.ops.structure import (
-    batch_to_front,
     broadcast_in_dim,
     constant,
     convert,
     full_like,
+    in_front,
     move_axis,
     reduce_sum,
     reshape,
@@ -250,7 +250,7 @@ def _side_by_side(
     """Batch a solver: if a is alike for all, the right-hand sides stand side by side."""
     (a, b), (dim_a, dim_b) = xs, dims
     if dim_a is not None:
-        ready = [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
+        ready = in_front(size, xs, dims)
         return prim.bind(*ready, **params), 0
     at = len(b.shape) + axis
     b = move_axis(b, dim_b, at)

@@ -99,21 +99,22 @@ def resolve(device: Any) -> tuple[Backend, Device | None]:
         return backends.get(device.backend), device
     if isinstance(device, Backend):
         return device, None
-    if isinstance(device, str):
-        name, _, rest = device.partition(":")
-        if name in backends.entry_points():
-            backend = backends.get(name)
-            found = [d for d in backend.devices() if str(d) == device]
-            if found or not rest:
-                return backend, found[0] if found else None
-        else:
-            for d in all_devices():
-                if d.platform == device:
-                    return backends.get(d.backend), d
+    if not isinstance(device, str):
+        raise TypeError(
+            "device must be a Device of arrayport.devices() or the name of a backend, not "
+            f"{device!r}"
+        )
+    name, _, rest = device.partition(":")
+    if name in backends.entry_points():
+        backend = backends.get(name)
+        if not rest:
+            return backend, None
+        found = [d for d in backend.devices() if str(d) == device]
+    else:
+        found = [d for d in all_devices() if d.platform == device]
+    if not found:
         raise BackendNotFoundError(f"no device {device!r}: there are {_listed(all_devices())}")
-    raise TypeError(
-        f"device must be a Device of arrayport.devices() or the name of a backend, not {device!r}"
-    )
+    return backends.get(found[0].backend), found[0]
 
 
 def on_device(device: Any, function: Callable[..., Array], *args: Any) -> Array:

@@ -31,7 +31,7 @@ from arrayport.ops.products import matmul
 from arrayport.ops.promotion import lift_all, promote_inexact, settle
 from arrayport.ops.shapes import concatenate, pad
 from arrayport.ops.slices import static_slice
-from arrayport.ops.structure import batch_to_front, constant, convert, reshape, zeros
+from arrayport.ops.structure import constant, convert, in_front, reshape, zeros
 
 # ---- qr
 
@@ -209,12 +209,7 @@ def _reflect_pull(ct: Array, a: Array, taus: Array, _c: Any, left: bool, transpo
 ormqr_p: Primitive = Primitive(
     "ormqr",
     _reflect_abstract,
-    lambda size, xs, dims, /, **params: (
-        ormqr_p.bind(
-            *[batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)], **params
-        ),
-        0,
-    ),
+    lambda size, xs, dims, /, **params: (ormqr_p.bind(*in_front(size, xs, dims), **params), 0),
     jvp=_reflect_jvp,
     transposes=(None, None, _reflect_pull),
 )

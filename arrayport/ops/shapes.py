@@ -21,6 +21,7 @@ from arrayport.ops.structure import (
     broadcast_in_dim,
     constant,
     full_like,
+    in_front,
     reduce_sum,
     reshape,
 )
@@ -82,8 +83,7 @@ def _concatenate_jvp(ts: Sequence[Array | None], _ans: Any, *xs: Any, dimension:
 
 
 def _concatenate_batch(size: int, xs: Any, dims: Any, /, dimension: int) -> tuple[Array, int]:
-    pairs = zip(xs, dims, strict=True)
-    return concatenate([batch_to_front(size, x, d) for x, d in pairs], dimension + 1), 0
+    return concatenate(in_front(size, xs, dims), dimension + 1), 0
 
 
 concatenate_p = Primitive(

@@ -14,16 +14,11 @@ from arrayport.core.following import Entries
 from arrayport.core.primitive import Binary, Primitive, Unary
 from arrayport.core.sparse import Sparse
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import Shape, batch_to_front, full_like, move_axis, reshape
+from arrayport.ops.structure import Shape, full_like, in_front, move_axis, reshape
 
 Triple = tuple[int, int | None, int]
 Key = tuple[int | Triple | None, ...]  # an entry per axis, and a None per new axis
 Batched = tuple[Primitive, list[Array], dict[str, Any]]
-
-
-def in_front(size: int, xs: Sequence[Array], dims: Sequence[int | None]) -> list[Array]:
-    """Bring the batch axes of all operands to the front; what has none is repeated."""
-    return [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
 
 
 def tangents_of(ts: Sequence[Array | None], xs: Sequence[Any]) -> list[Array]:

@@ -14,7 +14,7 @@ from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import neg
 from arrayport.ops.indexing import take_along
 from arrayport.ops.promotion import lift, lift_all
-from arrayport.ops.structure import batch_to_front, convert
+from arrayport.ops.structure import convert, in_front
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:  # noqa: ARG001
@@ -44,7 +44,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def _sort_batch(size: int, xs: Any, dims: Any, /, dimension: int, num_keys: int) -> Any:
-    ys = [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
+    ys = in_front(size, xs, dims)
     return sort_p.bind(*ys, dimension=dimension + 1, num_keys=num_keys), [0] * len(ys)
 
 

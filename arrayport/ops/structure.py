@@ -228,6 +228,11 @@ def batch_to_front(size: int, x: Array, dim: int | None) -> Array:
     return broadcast_in_dim(x, (size, *x.shape), range(1, len(x.shape) + 1))
 
 
+def in_front(size: int, xs: Sequence[Array], dims: Sequence[int | None]) -> list[Array]:
+    """All operands with their batch axes first, as `batch_to_front` brings them there."""
+    return [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
+
+
 # ---------------------------------------------------------------------------------------- sum
 
 

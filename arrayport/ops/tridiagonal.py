@@ -11,7 +11,7 @@ from arrayport.core.primitive import Primitive
 from arrayport.ops.linalg import as_row, checked, decomposition, matrices, matrix_transpose
 from arrayport.ops.promotion import lift_all, settle
 from arrayport.ops.shapes import pad
-from arrayport.ops.structure import batch_to_front, constant, total
+from arrayport.ops.structure import constant, in_front, total
 
 
 def _tridiagonal_abstract(dl: Any, d: Any, du: Any, b: Any, perturb_singular: bool) -> Aval:  # noqa: ARG001
@@ -56,9 +56,7 @@ tridiagonal_solve_p: Primitive = Primitive(
     "tridiagonal_solve",
     _tridiagonal_abstract,
     lambda size, xs, dims, /, **params: (
-        tridiagonal_solve_p.bind(
-            *[batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)], **params
-        ),
+        tridiagonal_solve_p.bind(*in_front(size, xs, dims), **params),
         0,
     ),
     jvp=_tridiagonal_jvp,

@@ -24,7 +24,6 @@ from arrayport.ops.indexing import (
 from arrayport.ops.promotion import lift, lift_all, scalar
 from arrayport.ops.slices import (
     Batched,
-    in_front,
     slice_add_batched,
     slice_add_p,
     stack_last,
@@ -35,6 +34,7 @@ from arrayport.ops.structure import (
     batch_to_front,
     convert,
     full_like,
+    in_front,
     move_axis,
     reshape,
     zeros,
