@@ -15,7 +15,7 @@ from arrayport.core.trace import EVAL, current_stage
 from arrayport.core.tree import tree_unflatten
 from arrayport.ops.elementwise import clamp, equal, select, stop_gradient
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import broadcast_in_dim, convert, move_axis, zeros
+from arrayport.ops.structure import broadcast_in_dim, convert, mapped_in_front, zeros
 from arrayport.transforms.derived import (
     Linearized,
     Mask,
@@ -116,9 +116,7 @@ def _selecting(lin: Linearized, start: int, made: Sequence[Aval], xs: Sequence[A
 def _cond_batch(
     size: int, xs: Sequence[Array], dims: Sequence[int | None], /, branches: tuple[Program, ...]
 ) -> tuple[list[Array], list[int | None]]:
-    operands = [
-        x if d is None else move_axis(x, d, 0) for x, d in zip(xs[1:], dims[1:], strict=True)
-    ]
+    operands = mapped_in_front(xs[1:], dims[1:])
     marks = tuple([d is not None for d in dims[1:]])
     made, mask = _agree(
         lambda forced: [batch_program(b, size, marks, forced or ()) for b in branches],

@@ -20,7 +20,7 @@ from arrayport.core.tree import (
     tree_map,
     tree_unflatten,
 )
-from arrayport.ops.structure import move_axis
+from arrayport.ops.structure import mapped_in_front
 from arrayport.transforms.engines import route
 
 # Operands: what the function captured (`free`), then its arguments. A derivative is that of the
@@ -38,7 +38,7 @@ def _batch(
 ) -> tuple[list[Array], list[int | None]]:
     if any(d is not None for d in dims[:free]):
         return batch_held(jit_p, size, xs, dims, program)
-    front = [x if d is None else move_axis(x, d, 0) for x, d in zip(xs, dims, strict=True)]
+    front = mapped_in_front(xs, dims)
     outs, mapped = rule(int(size), [d is not None for d in dims[free:]], front[free:])
     return outs, [0 if m else None for m in mapped]
 

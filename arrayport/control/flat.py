@@ -11,7 +11,7 @@ from arrayport.core.nodes import keystr
 from arrayport.core.program import Program, eval_program
 from arrayport.core.tree import tree_flatten, tree_flatten_with_path, tree_unflatten
 from arrayport.ops.promotion import lift
-from arrayport.ops.structure import convert, in_front, move_axis
+from arrayport.ops.structure import convert, in_front, mapped_in_front
 from arrayport.transforms.derived import batch_program
 from arrayport.transforms.staging import restage, stage
 
@@ -116,10 +116,7 @@ def batched_programs(
     Of the first `free` those are batched that were; of the others all, and what comes out.
     """
     marks = tuple([d is not None for d in dims[:free]])
-    front = [
-        x if d is None else move_axis(x, d, 0) for x, d in zip(xs[:free], dims[:free], strict=True)
-    ]
-    front += in_front(size, xs[free:], dims[free:])
+    front = mapped_in_front(xs[:free], dims[:free]) + in_front(size, xs[free:], dims[free:])
 
     def whole(program: Program) -> Program:
         count = len(program.ins) - free

@@ -27,7 +27,7 @@ from arrayport.core.trace import EVAL, current_stage, named_axes
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.core.watch import inspecting
 from arrayport.ops.placement import constrained
-from arrayport.ops.structure import move_axis
+from arrayport.ops.structure import mapped_in_front
 from arrayport.transforms.derived import (
     Linearized,
     batch_program,
@@ -87,11 +87,7 @@ def batch_held(
     """The batch rule of a primitive that just runs a Program."""
     batched = tuple([d is not None for d in dims])
     made, mask = batch_program(program, size, batched, (False,) * len(program.outs))
-    outs = holder.bind(
-        *[x if d is None else move_axis(x, d, 0) for x, d in zip(xs, dims, strict=True)],
-        program=made,
-        **params,
-    )
+    outs = holder.bind(*mapped_in_front(xs, dims), program=made, **params)
     return outs, [0 if m else None for m in mask]
 
 

@@ -22,7 +22,7 @@ from arrayport.core.tree import tree_structure, tree_unflatten
 from arrayport.ops.elementwise import select
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import reduce_or
-from arrayport.ops.structure import batch_to_front, broadcast_in_dim, convert, move_axis
+from arrayport.ops.structure import batch_to_front, broadcast_in_dim, convert, mapped_in_front
 from arrayport.transforms.derived import batch_program, instantiate, jvp_program, marked, spread
 from arrayport.transforms.engines import run_on_engine
 from arrayport.transforms.staging import avals_with, restage
@@ -117,10 +117,8 @@ def _while_batch(
             break
         carry_d = tuple([a or b for a, b in zip(carry_d, mask, strict=True)])
     cond_xs, body_xs, carry_xs = split(xs, counts)
-    front = [
-        x if d is None else move_axis(x, d, 0)
-        for x, d in zip([*cond_xs, *body_xs], dims, strict=False)
-    ]
+    held = [*cond_xs, *body_xs]
+    front = mapped_in_front(held, dims[: len(held)])
     start = [
         batch_to_front(size, x, d) if b else x
         for x, d, b in zip(carry_xs, split(dims, counts)[2], carry_d, strict=True)

@@ -233,6 +233,11 @@ def in_front(size: int, xs: Sequence[Array], dims: Sequence[int | None]) -> list
     return [batch_to_front(size, x, d) for x, d in zip(xs, dims, strict=True)]
 
 
+def mapped_in_front(xs: Sequence[Array], dims: Sequence[int | None]) -> list[Array]:
+    """The same of operands that are batched; the others as they are."""
+    return [x if d is None else move_axis(x, d, 0) for x, d in zip(xs, dims, strict=True)]
+
+
 # ---------------------------------------------------------------------------------------- sum
 
 
