@@ -222,6 +222,7 @@ def test_stages(x, backend):
     assert lowered.args_info[0][0].shape == (3,)
     assert isinstance(compiled.as_text(), str)
     assert compiled.cost_analysis()["flops"] >= 6.0
+    assert compiled.memory_analysis().argument_size_in_bytes == 16
     found = compiled(x, k=1.0)["out"]
     assert float(found) == pytest.approx(3 * 18.0 + 1)
     with pytest.raises(TypeError):
@@ -229,7 +230,6 @@ def test_stages(x, backend):
     if backend != "jax":
         assert isinstance(traced, ap.stages.Traced)
         assert isinstance(compiled, ap.stages.Compiled)
-        assert compiled.memory_analysis()["argument_size_in_bytes"] == 16
         assert str(traced.jaxpr) == lowered.as_text()
     assert isinstance(f, ap.stages.Wrapped)
 

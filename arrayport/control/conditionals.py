@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arrayport.control.flat import Staged, check_same, flatten, share_captures
@@ -76,19 +76,22 @@ def _cond_linearize(
     firsts = [_padded(lin.first, n, kinds, i) for i, lin in enumerate(lins)]
     outs = cond_p.bind(*xs, branches=tuple(firsts))
     made = outs[n:]
+    reads = sorted({i for lin in lins for i in lin.forwarded if i is not None})
+    saved = {i: xs[1 + i] for i in reads}
     linears = []
     start = 0
     for lin, kind in zip(lins, kinds, strict=True):
-        linears.append(_selecting(lin, start, [*map(aval_of, made)], [*map(aval_of, xs[1:])]))
+        linears.append(_selecting(lin, start, [*map(aval_of, made)], saved))
         start += len(kind)
-    likes = marked(xs[1:], inputs)
+    likes = [aval_of(x) for x in marked(xs[1:], inputs)]
+    given_always = [xs[0], *made, *saved.values()]
 
     def linear(given: Sequence[Array | None]) -> list[Array | None]:
         if forward:
             ts = instantiate(given, likes, [True] * len(likes))
-            return spread(cond_p.bind(xs[0], *made, *xs[1:], *ts, branches=tuple(linears)), mask)
+            return spread(cond_p.bind(*given_always, *ts, branches=tuple(linears)), mask)
         cts = instantiate(given, branches[0].out_avals, mask)
-        return cond_p.bind(xs[0], *made, *xs[1:], *cts, branches=tuple(linears))
+        return cond_p.bind(*given_always, *cts, branches=tuple(linears))
 
     return outs[:n], mask, linear
 
@@ -102,15 +105,22 @@ def _padded(first: Program, n: int, kinds: Sequence[Sequence[Aval]], own: int) -
     return restage(f, first.ins)
 
 
-def _selecting(lin: Linearized, start: int, made: Sequence[Aval], xs: Sequence[Aval]) -> Program:
-    """A branch's linear Program over (all branches' residuals, operands, (co)tangents)."""
+def _selecting(
+    lin: Linearized, start: int, made: Sequence[Aval], saved: Mapping[int, Array]
+) -> Program:
+    """A branch's linear Program over (all branches' residuals, saved operands, (co)tangents)."""
+    end = len(made) + len(saved)
 
     def f(*args: Array) -> list[Array]:
-        own, operands = iter(args[start : len(made)]), args[len(made) :]
+        own, operands = (
+            iter(args[start : len(made)]),
+            dict(zip(saved, args[len(made) : end], strict=True)),
+        )
         residuals = [next(own) if i is None else operands[i] for i in lin.forwarded]
-        return eval_program(lin.linear, [*residuals, *operands[len(xs) :]])
+        return eval_program(lin.linear, [*residuals, *args[end:]])
 
-    return restage(f, [*made, *xs, *lin.linear.ins[len(lin.forwarded) :]])
+    likes = map(aval_of, saved.values())
+    return restage(f, [*made, *likes, *lin.linear.ins[len(lin.forwarded) :]])
 
 
 def _cond_batch(

@@ -16,6 +16,7 @@ from arrayport.control.custom_rules import (
     batched,
     call,
     linearized,
+    pair_of,
     plain,
     refuse_free,
     staged,
@@ -170,12 +171,8 @@ class custom_jvp(Custom):  # noqa: N801 - JAX's name
             if not self.symbolic_zeros:
                 xs = tuple([x.instantiate() if type(x) is SymbolicZero else x for x in xs])
             primals, tangents = (tuple(tree_unflatten(tree, part)) for part in (xs[:n], xs[n:]))
-            pair = self.jvp(*static, primals, tangents)  # type: ignore[misc]
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise TypeError(
-                    f"the jvp rule of {self.__name__} must give a pair (output, tangent), not "
-                    f"{type(pair).__name__}"
-                )
+            found = self.jvp(*static, primals, tangents)  # type: ignore[misc]
+            pair = pair_of(found, "the jvp rule", self, "output, tangent")
             outs, out_tree = flatten(pair[0], f"an output of {self.__name__}")
             ts, t_tree = tree_flatten(pair[1])
             if t_tree != out_tree or any(np.shape(t) != o.shape for t, o in zip(ts, outs)):  # noqa: B905 - the trees agree

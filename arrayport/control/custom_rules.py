@@ -196,6 +196,14 @@ def plain(leaves: Sequence[Any]) -> bool:
 FORWARDED = {"defjvp", "defjvps", "defvjp", "def_vmap"}
 
 
+def pair_of(found: Any, rule: str, fun: Any, pair: str) -> tuple[Any, Any]:
+    """What a rule of a function gave, which must be two things."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        name = getattr(fun, "__name__", "a function")
+        raise TypeError(f"{rule} of {name} must give a pair ({pair}), not {type(found).__name__}")
+    return found[0], found[1]
+
+
 class Custom:
     """A function with a rule of its own."""
 

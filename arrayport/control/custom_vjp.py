@@ -13,6 +13,7 @@ from arrayport.control.custom_rules import (
     SymbolicZero,
     avals_given,
     batched,
+    pair_of,
     plain,
     refuse_free,
     staged,
@@ -233,12 +234,8 @@ class _VjpRule:
     def first(self, perturbed: Sequence[bool], *xs: Array) -> tuple[list[Array], list[Array]]:
         if self.custom.symbolic_zeros:
             xs = tuple(map(CustomVJPPrimal, xs, perturbed))  # type: ignore[arg-type]
-        pair = self.custom.fwd(*self.custom.merged(self.static, tree_unflatten(self.tree, xs)))  # type: ignore[misc]
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise TypeError(
-                f"fwd of {self.custom.__name__} must give a pair (output, residuals), not "
-                f"{type(pair).__name__}"
-            )
+        found = self.custom.fwd(*self.custom.merged(self.static, tree_unflatten(self.tree, xs)))  # type: ignore[misc]
+        pair = pair_of(found, "fwd", self.custom, "output, residuals")
         outs, self.out_tree = flatten(pair[0], f"an output of {self.custom.__name__}")
         residuals, self.residual_tree = flatten(pair[1], f"a residual of {self.custom.__name__}")
         return outs, residuals

@@ -177,6 +177,8 @@ class Jitted:
         self.options = options
         self.static, self.static_names = resolve_arguments(fun, options, "static")
         self.donated, self.donated_names = resolve_arguments(fun, options, "donate")
+        if both := {*self.static} & {*self.donated} or {*self.static_names} & {*self.donated_names}:
+            raise ValueError(f"jit: {min(both)!r} is static and donated: only arrays are donated")
         # Of NumPy Arrays as positional arguments.
         self.fast: dict[Any, tuple[Any, Any, Any, Sequence[int]]] = {}
         self.programs: dict[Any, tuple[Program, Any]] = {}

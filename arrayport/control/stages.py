@@ -41,6 +41,14 @@ class ArgInfo:
         return self.aval.dtype
 
 
+@dataclass(frozen=True)
+class CompiledMemoryStats:
+    """What a compiled function takes and gives. Source: `jax.stages.Compiled.memory_analysis`."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int
+
+
 class Stage:
     """What the stages have in common: the types of arguments and results."""
 
@@ -196,12 +204,11 @@ class Compiled(Stage):
         """Estimate floating-point operations and bytes read and written."""
         return cost(self.program)
 
-    def memory_analysis(self) -> dict[str, int]:
+    def memory_analysis(self) -> CompiledMemoryStats:
         """Count the bytes of arguments and results."""
-        return {
-            "argument_size_in_bytes": sum(map(_bytes, self.program.ins)),
-            "output_size_in_bytes": sum(map(_bytes, self.program.outs)),
-        }
+        return CompiledMemoryStats(
+            sum(map(_bytes, self.program.ins)), sum(map(_bytes, self.program.outs))
+        )
 
     def runtime_executable(self) -> Any:
         """Give the backend's executor."""

@@ -21,6 +21,11 @@ def explicit() -> AbstractContextManager[bool]:
     return within(_explicit, True)
 
 
+def asked() -> bool:
+    """Whether what moves here was asked for."""
+    return _explicit.get()
+
+
 def noted() -> AbstractContextManager[Any]:
     """Give the list of what moves from device to host within it, asked for or not."""
     return within(_notes, [])
@@ -39,13 +44,12 @@ def transfer(way: str, backend: Any, what: object) -> None:
     rule = config.__getattr__(f"transfer_guard_{way}")
     if rule == "allow" or backend.native is not None:
         return
-    asked = _explicit.get()
-    if rule == "disallow_explicit" or (rule == "disallow" and not asked):
+    if rule == "disallow_explicit" or (rule == "disallow" and not asked()):
         raise RuntimeError(
             f"transfer_guard: an array of {what} was to move from {way.replace('_', ' ')} at "
             f"{user_line()}: move it with device_put or device_get, or allow it"
         )
-    if rule == "log_explicit" or (rule == "log" and not asked):
+    if rule == "log_explicit" or (rule == "log" and not asked()):
         logs.getLogger("arrayport.transfers").warning(
             "an array of %s moves from %s at %s", what, way.replace("_", " "), user_line()
         )

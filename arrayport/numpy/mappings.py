@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from arrayport.core.array import Array
 from arrayport.core.dtypes import canonicalize
 from arrayport.numpy.arguments import arrayed, axis_of, shape_of
@@ -97,31 +99,38 @@ def vectorize(
     """Make a function broadcast over its arguments' leading axes, by `vmap`.
 
     `signature`, such as "(n),(n,k)->(k)", says which trailing axes the function itself takes and
-    gives; without it, it is of scalars. `excluded`: numbers of arguments that stay as they are.
-    Raises ValueError for arguments that do not fit. Source: ``jax.numpy.vectorize``.
+    gives; without it, it is of scalars. `excluded`: numbers of arguments that stay as they are, as
+    None does. Raises ValueError for arguments and outputs that do not fit, TypeError for another
+    number of them. Source: ``jax.numpy.vectorize``.
 
     >>> import arrayport.numpy as anp
     >>> rows = anp.vectorize(anp.dot, signature="(n),(n)->()")
     >>> rows(anp.ones((2, 3)), anp.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    cores = None if signature is None else _cores(signature)
+    taken, given_back = (None, None) if signature is None else map(_cores, _sides(signature))
 
     @wraps(pyfunc)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = [i for i in range(len(args)) if i not in excluded]
-        xs = [arrayed(args[i], f"argument {i}") for i in given]
-        own: Cores = [()] * len(xs) if cores is None else cores
-        if len(own) != len(xs):
-            raise ValueError(f"vectorize: signature {signature} does not take {len(xs)} arguments")
-        leads = _leads(xs, own, signature)
+        places = [i for i in range(len(args)) if i not in excluded]
+        if taken is not None and len(taken) != len(places):
+            raise TypeError(
+                f"vectorize: signature {signature} does not take {len(places)} arguments"
+            )
+        own = [()] * len(places) if taken is None else taken
+        cores = {i: core for i, core in zip(places, own, strict=True) if args[i] is not None}
+        xs = [arrayed(args[i], f"argument {i}") for i in cores]
+        leads, sizes = _leads(xs, [*cores.values()], signature)
         shape = common_shape(*leads)
 
         def function(*parts: Any) -> Any:
             full = list(args)
-            for i, part in zip(given, parts, strict=True):
+            for i, part in zip(cores, parts, strict=True):
                 full[i] = part
-            return pyfunc(*full, **kwargs)
+            out = pyfunc(*full, **kwargs)
+            if given_back is not None:
+                _check_outputs(out, given_back, sizes, signature)
+            return out
 
         # One vmap an axis, the last axis innermost; what has extent 1 there is not mapped.
         mapped: Callable[..., Any] = function
@@ -135,31 +144,53 @@ def vectorize(
     return call
 
 
-def _cores(signature: str) -> Cores:
-    """Read the names of the trailing axes that each argument has."""
+def _sides(signature: str) -> list[str]:
+    """Read what a function takes and what it gives."""
     group = r"\(\s*(?:\w+(?:\s*,\s*\w+)*)?\s*\)"
     groups = rf"{group}(?:\s*,\s*{group})*"
     if not re.fullmatch(rf"{groups}\s*->\s*{groups}", signature.strip()):
         raise ValueError(f"signature {signature!r} is none: write it like '(n),(n,k)->(k)'")
-    return [
-        tuple(re.findall(r"\w+", part))
-        for part in re.findall(group, signature.split("->", maxsplit=1)[0])
-    ]
+    return signature.split("->")
 
 
-def _leads(xs: Sequence[Array], cores: Cores, signature: str | None) -> list[Shape]:
-    """Give the leading extents of each argument; those of one name must agree."""
+def _cores(side: str) -> Cores:
+    """Read the names of the trailing axes of each array."""
+    return [tuple(re.findall(r"\w+", part)) for part in re.findall(r"\([^)]*\)", side)]
+
+
+def _leads(
+    xs: Sequence[Array], cores: Cores, signature: str | None
+) -> tuple[list[Shape], dict[str, int]]:
+    """Give the leading extents of each argument, and those of the names, which must agree."""
     sizes: dict[str, int] = {}
     leads = []
     for x, core in zip(xs, cores, strict=True):
         rank = len(x.shape) - len(core)
-        fits = rank >= 0 and all(
-            sizes.setdefault(name, n) == n for name, n in zip(core, x.shape[rank:], strict=True)
-        )
-        if not fits:
+        if rank < 0 or not _fits(x.shape[rank:], core, sizes):
             raise ValueError(f"vectorize: shape {x.shape} does not fit {core} of {signature}")
         leads.append(x.shape[:rank])
-    return leads
+    return leads, sizes
+
+
+def _fits(shape: Shape, core: tuple[str, ...], sizes: dict[str, int]) -> bool:
+    """Whether these are the extents of these axes; a name that is new gets its extent."""
+    return len(shape) == len(core) and all(
+        n == sizes.setdefault(name, n) for name, n in zip(core, shape, strict=True)
+    )
+
+
+def _check_outputs(out: Any, cores: Cores, sizes: dict[str, int], signature: str | None) -> None:
+    outs = out if isinstance(out, tuple) else (out,)
+    if len(outs) != len(cores):
+        raise TypeError(
+            f"vectorize: the function gave {len(outs)} outputs, signature {signature} says "
+            f"{len(cores)}"
+        )
+    for x, core in zip(outs, cores, strict=True):
+        if not _fits(np.shape(x), core, sizes):
+            raise ValueError(
+                f"vectorize: an output of shape {np.shape(x)} does not fit {core} of {signature}"
+            )
 
 
 def _squeezed(x: Array, lead: Shape, shape: Shape) -> Array:

@@ -133,7 +133,7 @@ def _moved(x: Any, backend: Backend, device: Device | None) -> Array:
     if not isinstance(x, Array):
         x = lift(x, backend if isinstance(x, np.ndarray | np.generic) else None)
     own = backend_of(x)
-    if isinstance(x, Tracer):
+    if traced(x):  # by us or by JAX
         if own is None or own is backend:
             return x
         raise BackendMismatchError(

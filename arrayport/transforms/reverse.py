@@ -13,9 +13,9 @@ from arrayport.core.array import Array, aval_of
 from arrayport.core.dtypes import float0, is_complex, is_inexact, kind
 from arrayport.core.errors import user_line
 from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_errors
-from arrayport.core.trace import finish
+from arrayport.core.trace import backend_of, finish
 from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
-from arrayport.ops.promotion import lift
+from arrayport.ops.promotion import lift, settle
 from arrayport.ops.structure import convert, full_like, zeros
 from arrayport.transforms.engines import by_engine, run_on_engine
 from arrayport.transforms.forward import JVPTrace, JVPTracer
@@ -327,7 +327,7 @@ def _matching(t: Any, x: Array, what: str, of: str) -> Any:
     """A tangent or cotangent as an Array, checked against the value it belongs to."""
     if isinstance(t, np.ndarray) and t.dtype == float0:
         return None
-    t = t if isinstance(t, Array) else lift(t, None, f"a {what}")
+    t = settle([lift(t, backend_of(x), f"a {what}"), x])[0]  # a rule may spread it, with no home
     if t.shape != x.shape:
         raise ValueError(f"a {what} has shape {t.shape}, the {of} it belongs to has {x.shape}")
     if t.dtype != x.dtype:

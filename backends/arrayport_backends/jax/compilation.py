@@ -14,7 +14,7 @@ from jax.tree_util import tree_map
 from arrayport.control.policies import Policy
 from arrayport.core.arguments import numbers_of
 from arrayport.core.array import Array
-from arrayport.core.backend import ambient, get
+from arrayport.core.backend import Device, ambient, get
 from arrayport.core.likenesses import wraps
 from arrayport_backends.jax import shardings
 from arrayport_backends.jax.faults import CAUGHT, translated, translating
@@ -127,6 +127,8 @@ def jit(fun: Function, /, **options: Any) -> Jitted:
     for name in ("in_shardings", "out_shardings"):
         if name in options:
             options[name] = shardings.all_of(options[name])
+    if isinstance(options.get("device"), Device):
+        options["device"] = shardings.place(options["device"])
     return Jitted(partial(theirs.jit, **(options | arguments.static)), fun, arguments)
 
 

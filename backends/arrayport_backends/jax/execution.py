@@ -14,6 +14,7 @@ from jax.random import key_data, wrap_key_data
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.backend import Backend, Device
+from arrayport.core.guards import asked
 from arrayport.core.primitive import ERRORS, Callback, Holder, Primitive, params_key
 from arrayport.core.program import Program, Var, inner_programs
 from arrayport_backends.jax import eager, shardings
@@ -91,7 +92,10 @@ class JaxBackend(Backend):
     def asarray(self, host: np.ndarray[Any, Any], device: Device | None = None) -> Any:
         """Copy a host array: JAX would share its memory where it can."""
         words = dtypes.is_key(host.dtype)
-        copied = wrap_key_data(jnp.asarray(host["threefry2x32"])) if words else jnp.array(host)
+        values = host["threefry2x32"] if words else host
+        # JAX's guard of transfers asks by which function they were made.
+        copied = jax.device_put(values.copy()) if asked() else jnp.array(values)
+        copied = wrap_key_data(copied) if words else copied
         return copied if device is None else jax.device_put(copied, shardings.place(device))
 
     def to_numpy(self, raw: Any) -> np.ndarray[Any, Any]:

@@ -34,7 +34,10 @@ def threefry2x32(*words: Any) -> Any:
         w if key and not w.shape else jnp.broadcast_to(w, shape)
         for w, key in zip(words, is_key, strict=True)
     ]
-    return hash_p.bind(*full)  # type: ignore[no-untyped-call]
+    # Of a pair of words vmap may have batched one alone, for which JAX has no rule; it has both if
+    # they come out of one array, which XLA leaves out again.
+    pairs = [*jnp.stack(full[:2]), *jnp.stack(full[2:])]
+    return hash_p.bind(*pairs)  # type: ignore[no-untyped-call]
 
 
 def random_unwrap(keys: Any, consumes: bool) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from jax import custom_derivatives
 from jax.tree_util import tree_map, tree_structure
 
-from arrayport.control.custom_rules import SymbolicZero
+from arrayport.control.custom_rules import SymbolicZero, pair_of
 from arrayport.control.custom_vjp import CustomVJPPrimal
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Aval
@@ -167,7 +167,8 @@ def custom_jvp_call(
 
     def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
         given = rewrap(tuple(primals), kinds), rewrap(tree_map(_seen_zero, tuple(tangents)), kinds)
-        value, tangent = call(jvp, [*split.fixed, *given], {})
+        found = call(jvp, [*split.fixed, *given], {})
+        value, tangent = pair_of(found, "the jvp rule", fun, "output, tangent")
         return seen.note(value), unwrap(tree_map(_own_zero, tangent, is_leaf=is_array))[0]
 
     function.defjvp(rule, symbolic_zeros=symbolic_zeros)
@@ -196,7 +197,8 @@ def custom_vjp_call(
             flags = tree_map(lambda x: x.perturbed, chosen)
             values = rewrap(tree_map(lambda x: x.value, chosen), kinds)
             given = tree_map(CustomVJPPrimal, values, flags, is_leaf=is_array)
-        value, residuals = call(fwd, split.full(given), {})
+        found = call(fwd, split.full(given), {})
+        value, residuals = pair_of(found, "fwd", fun, "output, residuals")
         raw, saved_kinds = unwrap(residuals)
         saved[tree_structure(raw)] = saved_kinds
         return seen.note(value), raw

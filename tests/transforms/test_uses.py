@@ -1,0 +1,88 @@
+"""Uses of the transformations that programs written for JAX make, the same on every backend."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import arrayport as jax
+import arrayport.numpy as jnp
+from arrayport import lax
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+X = np.array([0.5, -1.0, 2.0], np.float32)
+
+
+def test_tangents_and_cotangents_that_are_numbers_or_numpy():
+    """They go where the value is: a rule may spread them before they meet another array."""
+    x = jnp.asarray(X)
+    assert jax.vjp(lambda x: jnp.sum(x * x), x)[1](1.0)[0].tolist() == (2 * X).tolist()
+    assert jax.vjp(lambda x: x * x, x)[1](np.ones_like(X))[0].tolist() == (2 * X).tolist()
+    assert jax.jvp(lambda s: s + x, (x[2],), (1.0,))[1].tolist() == [1, 1, 1]
+    assert jax.linearize(lambda s: s * x, x[2])[1](np.float32(1)).tolist() == X.tolist()
+
+
+def test_a_branch_is_transposed():
+    """What a branch does not keep for its derivative is not handed on to it."""
+    branches = [lambda y: 2 * y, lambda y: -y]
+    for i, factor in enumerate((2, -1)):
+        pull = jax.linear_transpose(lambda y, i=i: lax.switch(jnp.int32(i), branches, y), X)
+        assert pull(jnp.asarray(X))[0].tolist() == (factor * X).tolist()
+
+
+def test_a_gradient_that_likens_what_it_captured():
+    """A closure makes `ones_like` of a value that is an argument only outside."""
+
+    @jax.custom_gradient
+    def total(x):
+        return jnp.sum(x), lambda g: 3 * g * jnp.ones_like(x)
+
+    assert jax.grad(total)(jnp.asarray(X)).tolist() == [3, 3, 3]
+
+
+def test_rules_that_give_no_pair_are_named():
+    @jax.custom_jvp
+    def forwards(x):
+        return x
+
+    @jax.custom_vjp
+    def backwards(x):
+        return x
+
+    forwards.defjvp(lambda primals, _tangents: primals[0])
+    backwards.defvjp(lambda x: x, lambda _, g: (g,))
+    for function in (forwards, backwards):
+        with pytest.raises(TypeError, match=rf"{function.__name__} must give a pair"):
+            jax.grad(lambda x, f=function: f(x).sum())(jnp.asarray(X))
+
+
+def test_keys_of_each_number():
+    """Of the words that are hashed together one alone may be mapped."""
+    key = jax.random.key(3)
+    found = jax.vmap(lambda i: jax.random.uniform(jax.random.fold_in(key, i)))(jnp.arange(3))
+    each = [float(jax.random.uniform(jax.random.fold_in(key, i))) for i in range(3)]
+    assert found.tolist() == each
+
+
+@pytest.mark.filterwarnings("ignore:backend and device argument:DeprecationWarning")
+def test_options_of_jit(backend):
+    with pytest.raises(ValueError, match="static and donated"):
+        jax.jit(lambda x: x, static_argnums=0, donate_argnums=0)
+    placed = jax.jit(lambda x: 2 * x, device=jax.devices(backend)[0])(X)
+    assert (placed.device.backend, placed.tolist()) == (backend, (2 * X).tolist())
+    with jax.transfer_guard("disallow"):  # but for what was asked for
+        assert jax.device_put(X).device.backend == backend
+
+
+def test_vectorize_holds_outputs_to_the_signature():
+    summed = jnp.vectorize(lambda x, y: x if y is None else x + y)
+    assert summed(X, None).tolist() == X.tolist()
+    halves = jnp.vectorize(lambda x: (x.sum(), x[:2]), signature="(n)->(),(k)")
+    found = halves(jnp.stack([X, 2 * X]))
+    assert [part.tolist() for part in found] == [[1.5, 3.0], [[0.5, -1.0], [1.0, -2.0]]]
+    for signature, error in [("(n)->(n)", TypeError), ("(n)->(n),(k)", ValueError)]:
+        with pytest.raises(error, match=r"output"):
+            jnp.vectorize(lambda x: (x.sum(), x), signature=signature)(X)
+    with pytest.raises(TypeError, match="arguments"):
+        jnp.vectorize(jnp.dot, signature="(n),(n)->()")(X)
