@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from arrayport import (
-    custom_batching,
-    custom_derivatives,
-    debug,
-    dlpack,
-    dtypes,
-    errors,
-    experimental,
-    flatten_util,
-    image,
-    lax,
-    nn,
-    numpy,
-    ops,
-    profiler,
-    random,
-    scipy,
-    sharding,
-    stages,
-    tree,
-    tree_util,
-    typing,
-)
+from arrayport import dtypes, numpy, ops
 from arrayport.control.callbacks import effects_barrier, pure_callback
 from arrayport.control.checkpoint import checkpoint
 from arrayport.control.closures import closure_convert, custom_gradient, fwd_and_bwd
@@ -115,6 +94,29 @@ from arrayport.transforms.batching import vmap
 from arrayport.transforms.inspection import ShapeDtypeStruct, eval_shape, make_jaxpr
 from arrayport.transforms.jacobians import hessian, jacfwd, jacrev
 from arrayport.transforms.reverse import grad, jvp, linearize, value_and_grad, vjp
+
+if TYPE_CHECKING:
+    from arrayport import (
+        ad_checkpoint,
+        custom_batching,
+        custom_derivatives,
+        debug,
+        dlpack,
+        errors,
+        experimental,
+        flatten_util,
+        image,
+        lax,
+        nn,
+        profiler,
+        random,
+        scipy,
+        sharding,
+        stages,
+        tree,
+        tree_util,
+        typing,
+    )
 
 __version__ = "0.1.0"
 
@@ -247,4 +249,9 @@ host_count, host_id, host_ids = process_count, process_index, process_indices
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
+        if name in __all__:  # a module that few programs need: it is loaded now
+            return import_module(f"{__name__}.{name}")
         raise absent("", name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

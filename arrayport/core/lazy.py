@@ -1,4 +1,7 @@
-"""The one way in which heavy modules are loaded late: a stand-in until first use."""
+"""The one way in which heavy modules are loaded late: a stand-in until first use.
+
+(The package's own are no attributes until they are asked for; `arrayport` says how.)
+"""
 
 from __future__ import annotations
 

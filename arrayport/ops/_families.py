@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ def elementwise(
 SAMPLES = [np.dtype(t) for t in ("bool", "int32", "uint32", "float32", "complex64")]
 
 
+@cache
 def _taken(rule: np.dtype[Any] | Callable[[np.dtype[Any]], np.dtype[Any]] | None) -> str:
     """The kinds of NumPy's dtypes that an output's rule accepts."""
     if rule is None or isinstance(rule, np.dtype):

@@ -122,13 +122,13 @@ clz, mulhi = unary(clz_p), binary(mulhi_p)
 
 # ---- precision
 
-WIDTHS = {d: dtypes.finfo(d) for d in (*map(np.dtype, ("e", "f", "d")), dtypes.bfloat16)}
+FLOATS = (*map(np.dtype, ("e", "f", "d")), dtypes.bfloat16)
 
 
 def _reducible(dtype: DType) -> DType:
-    if dtype not in WIDTHS:
+    if dtype not in FLOATS:
         raise TypeError(
-            f"reduce_precision takes {', '.join(map(str, WIDTHS))}, not {dtype}: cast with astype"
+            f"reduce_precision takes {', '.join(map(str, FLOATS))}, not {dtype}: cast with astype"
         )
     return dtype
 
@@ -168,5 +168,5 @@ def fields(dtype: DType) -> tuple[int, int]:
     >>> fields(np.dtype("float32"))
     (8, 23)
     """
-    mantissa = WIDTHS[dtype].nmant
+    mantissa = dtypes.finfo(dtype).nmant
     return 8 * dtype.itemsize - 1 - mantissa, mantissa
