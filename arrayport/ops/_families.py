@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from arrayport.core import dtypes
-from arrayport.core.array import Array, Aval
+from arrayport.core.array import Array, Aval, new
 from arrayport.core.primitive import ERRORS, NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
@@ -50,7 +50,7 @@ def elementwise(
         if own.num >= UNCOMMON and dtypes.is_key(own) and name not in KEYED:
             raise dtypes.no_number()
         out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
-        return Aval(shape, out, soft)
+        return new(Aval, (shape, out, soft))
 
     def batch(
         size: int, xs: Sequence[Array], dims: Sequence[int | None], /, **params: Any

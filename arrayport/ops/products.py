@@ -275,9 +275,9 @@ def _product_of_stacks(a: Array, b: Array, precision: Any, wanted: Any) -> Array
             f"matmul needs arrays of one axis or more, but operand {int(m > 0)} has none: "
             "multiply by a scalar with *"
         )
-    if m == n == 2:
+    if m <= 2 and n <= 2:
         _check_fit("matmul", a, b)
-        return _product(a, b, COLUMNS_ROWS, NO_AXES, precision, wanted)
+        return _product(a, b, ((m - 1,), (0,)), NO_AXES, precision, wanted)
     # An axis of both stacks is a batch axis; one of extent 1 is left out, so it never stretches.
     rank = max(m, n, 2) - 2
     tail_a, tail_b = a.shape[-2:], b.shape[-2:]

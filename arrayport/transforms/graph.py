@@ -12,7 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from arrayport.core import lines
-from arrayport.core.array import Array, Aval, Tracer
+from arrayport.core.array import Array, Aval, Tracer, aval_of, new
 from arrayport.core.backend import Backend
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.errors import replaying, user_line
@@ -27,7 +27,6 @@ from arrayport.transforms.forward import no_derivative, push_forward, push_many
 from arrayport.transforms.slopes import pull_line, pull_slope, push_line, push_slope
 
 BOTH = 3  # the bits of two operands
-new = tuple.__new__  # a NamedTuple's own constructor is twice as slow
 
 # One traced operation: its number (they descend), its operands' nodes (None: constant), how it
 # pulls cotangents back and pushes tangents forward, and what that reads.
@@ -232,10 +231,9 @@ class GradTrace(Trace):
             ]
         elif prim.transposes and (prim.jvp is None or prim.transposable(parents)):
             # Then no rule reads its operand's value.
-            alone = prim.jvp or sum([p is not None for p in parents]) == 1
+            alone = prim.jvp or len(parents) - parents.count(None) == 1
             kept = [
-                x if p is None or not alone else Aval(x.shape, x.dtype, x.weak)
-                for x, p in zip(xs, parents, strict=True)
+                xs[i] if p is None or not alone else aval_of(xs[i]) for i, p in enumerate(parents)
             ]
             rules = [p and prim.transpose_rule(i) for i, p in enumerate(parents)]
             saved, pull, push = (rules, kept, params, prim), pull_rules, push_linear
@@ -293,13 +291,10 @@ ManyByJvp = tuple[WithJvp, Sequence[Array], Sequence[Array], Params, list[bool],
 Linear = tuple[Callable[[Sequence[Array | None]], Any], int]
 
 
-def pull_rules(parents: Sequence[Node | None], saved: ByOperand, g: Array) -> Sequence[Cotangent]:
+def pull_rules(_parents: Any, saved: ByOperand, g: Array) -> Sequence[Cotangent]:
     """Each operand's own transpose."""
     rules, kept, params, _ = saved
-    return [
-        None if p is None or rule is None else rule(g, *kept, **params)
-        for p, rule in zip(parents, rules)  # noqa: B905 - of one length; the check costs
-    ]
+    return [None if rule is None else rule(g, *kept, **params) for rule in rules]
 
 
 def pull_rule(_parents: Sequence[Node], saved: ByOperand, g: Array) -> Sequence[Cotangent]:

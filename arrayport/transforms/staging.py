@@ -7,7 +7,7 @@ from typing import Any
 
 from arrayport.core import backend as backends
 from arrayport.core import lines
-from arrayport.core.array import Array, Aval, Tracer, aval_of
+from arrayport.core.array import Array, Aval, Tracer, aval_of, new
 from arrayport.core.backend import Backend
 from arrayport.core.config import config
 from arrayport.core.errors import BackendMismatchError, UnexpectedTracerError, user_line
@@ -77,7 +77,8 @@ class StagingTrace(Trace):
         out = prim.abstract(*args, **params)
         if not prim.many:
             var = Var(*out)
-            self.write(Eqn(prim, tuple([self.atom(a) for a in args]), params, (var,)))
+            ins = tuple([self.atom(a) for a in args])
+            self.write(new(Eqn, (prim, ins, params, (var,))))
             return StagingTracer(self, var)
         outs = tuple([Var(*a) for a in out])
         self.write(Eqn(prim, tuple([self.atom(a) for a in args]), params, outs))

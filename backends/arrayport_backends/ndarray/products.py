@@ -30,11 +30,11 @@ def dot_general(
     (cx, cy), (bx, by) = contract, batch
     if len(cx) == 1 and not bx and x.ndim == y.ndim == 2 and x.shape[cx[0]] > 1:
         return (x if cx[0] else x.T).dot(y.T if cy[0] else y)
-    fx, fy = free_axes(len(x.shape), cx, bx), free_axes(len(y.shape), cy, by)
-    lead = tuple(x.shape[i] for i in bx)
-    rows, columns = tuple(x.shape[i] for i in fx), tuple(y.shape[i] for i in fy)
-    inner = prod(x.shape[i] for i in cx)
-    if not y.size and [x.shape[i] for i in cx + bx] != [y.shape[i] for i in cy + by]:
+    own, other = x.shape, y.shape
+    fx, fy = free_axes(len(own), cx, bx), free_axes(len(other), cy, by)
+    lead, rows, columns = [own[i] for i in bx], [own[i] for i in fx], [other[i] for i in fy]
+    inner = prod([own[i] for i in cx])
+    if not y.size and [own[i] for i in cx + bx] != [other[i] for i in cy + by]:
         raise ValueError  # reshaping would not notice: the abstract rule says what is wrong
     shape = (*lead, *rows, *columns)
     if x.dtype.kind == "b":
