@@ -26,8 +26,8 @@ def pure_callback(
 ) -> Any:
     """Call a Python function without side effects on concrete Arrays. Source: `jax.pure_callback`.
 
-    `result_shape_dtypes`: a pytree of types (`ShapeDtypeStruct`, arrays) of what it gives;
-    TypeError if it gives another structure, ValueError for another shape. It may be called again
+    `result_shape_dtypes`: a pytree of types (`ShapeDtypeStruct`, arrays) of what it gives. What it
+    raises comes as JaxRuntimeError, and so does another structure or shape. It may be called again
     or not at all. `vmap_method` says how vmap calls it: "sequential" (for each example),
     "expand_dims" or "broadcast_all" (once, with a leading axis). It has no derivative but by
     `custom_jvp`. `sharding` is a hint to JAX.

@@ -85,10 +85,8 @@ def test_bases_are_jaxs(name):
     assert theirs <= {c.__name__ for c in getattr(errors, name).__mro__}
 
 
-def test_what_jaxs_runtime_says_is_passed_on(backend):
-    if backend != "jax":
-        pytest.skip("a callback's own error goes through own engines")
-
+@pytest.mark.usefixtures("backend")
+def test_what_a_callback_raises():
     def run():
         ap.jit(lambda v: io_callback(lambda _: 1 / 0, None, v))(anp.ones(2))
         ap.effects_barrier()

@@ -249,9 +249,8 @@ def test_derivatives_of_each_example(name):
     np.testing.assert_allclose(staged, inside, rtol=1e-6)
 
 
-def test_the_derivative_of_an_extreme(backend):
-    if backend == "jax":
-        pytest.skip("JAX has no derivative of pmax")
+@pytest.mark.usefixtures("backend")
+def test_the_derivative_of_an_extreme():
     x = np.array([2.0, 5.0, 5.0, 1.0], np.float32)
     found = ap.grad(lambda x: ap.vmap(lambda a: lax.pmax(a, "i"), axis_name="i")(x).sum())(
         anp.asarray(x)

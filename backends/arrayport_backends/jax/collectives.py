@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 from jax import lax
+from jax.tree_util import tree_map
 
 from arrayport.core.backend import Refusal
 from arrayport.core.errors import user_line
@@ -41,10 +45,36 @@ def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _with_derivative(extreme: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a maximum or minimum along axes the derivative that JAX has not: of those that tie."""
+
+    @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+    def one(x: Any, axis_name: Any, axis_index_groups: Any) -> Any:
+        return extreme(x, axis_name, axis_index_groups=axis_index_groups)
+
+    @one.defjvp
+    def _(axis_name: Any, axis_index_groups: Any, primals: Any, tangents: Any) -> tuple[Any, Any]:
+        (x,), (t,) = primals, tangents
+        best = one(x, axis_name, axis_index_groups)
+        sums = partial(lax.psum, axis_name=axis_name, axis_index_groups=axis_index_groups)
+        attained = (x == best).astype(x.dtype)
+        return best, sums(t * attained) / sums(attained)
+
+    @wraps(extreme)
+    def each(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+        def leaf(x: Any) -> Any:
+            function = one if jnp.issubdtype(jnp.result_type(x), jnp.inexact) else one.fun
+            return function(x, axis_name, axis_index_groups)
+
+        return tree_map(leaf, x)
+
+    return each
+
+
 psum = _leafwise(lax.psum)
 pmean = _leafwise(lax.pmean)
-pmax = _leafwise(lax.pmax)
-pmin = _leafwise(lax.pmin)
+pmax = _leafwise(_with_derivative(lax.pmax))
+pmin = _leafwise(_with_derivative(lax.pmin))
 all_gather = _leafwise(lax.all_gather)
 psum_scatter = _leafwise(lax.psum_scatter)
 all_to_all = _leafwise(lax.all_to_all)

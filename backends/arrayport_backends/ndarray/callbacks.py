@@ -7,6 +7,7 @@ from typing import Any
 
 from arrayport.control.checks import check_p, raise_now
 from arrayport.core.array import Array, Aval
+from arrayport.core.errors import JaxRuntimeError, user_line
 from arrayport.ops.callbacks import call_each, debug_callback_p, io_callback_p, pure_callback_p
 from arrayport_backends.ndarray.kernels import Kernel, Lib, Rows
 
@@ -19,8 +20,15 @@ def run(
     loops: int,
     **_how: Any,
 ) -> list[Any]:
-    """Call Python with Arrays; what it gives comes to this library."""
-    made = call_each(callback, outs, loops, raws, lambda raw: Array(lib.asarray(raw)))
+    """Call Python with Arrays; what it gives comes to this library.
+
+    What it raises comes as the error that a program of JAX's gives, from the one raised.
+    """
+    try:
+        made = call_each(callback, outs, loops, raws, lambda raw: Array(lib.asarray(raw)))
+    except Exception as error:
+        kind = type(error).__name__
+        raise JaxRuntimeError(f"a callback raised {kind} at {user_line()}: {error}") from error
     return [lib.asarray(host) for host in made]
 
 
