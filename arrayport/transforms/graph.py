@@ -374,33 +374,6 @@ def push_pick(saved: int, ts: Sequence[Any]) -> Array | None:
     return None if ts[0] is None else ts[0][saved]
 
 
-class Sum:
-    """Contributions to a cotangent: a NumPy array of theirs is ours to add to in place.
-
-    Sparse ones wait until the sum is needed.
-    """
-
-    __slots__ = ("dense", "parts")
-
-    def __init__(self, dense: Any = None) -> None:
-        self.dense = dense
-        self.parts: list[Sparse] = []
-
-    def add(self, ct: Any) -> None:
-        """Add a contribution."""
-        dense = self.dense
-        if type(ct) is Sparse:
-            self.parts.append(ct)
-        elif type(dense) is ndarray and (type(ct) is ndarray or _plain(ct)):
-            dense += ct if type(ct) is ndarray else ct.raw
-        else:
-            self.dense = _array(ct) if dense is None else _sum(dense, ct)
-
-    def total(self) -> Any:
-        """The sum of all, a cotangent."""
-        return scatter_all(_array(self.dense), self.parts) if self.parts else self.dense
-
-
 def _plain(x: Any) -> bool:
     return type(x) is Array and type(x.raw) is ndarray and not x.weak and current_stage() is EVAL
 
@@ -426,7 +399,11 @@ def _sum(one: Any, two: Any) -> Any:
 
 
 def joined(old: Any, ct: Cotangent) -> Any:
-    """What was gathered of a cotangent so far, and one more contribution to it."""
+    """What was gathered of a cotangent so far, and one more contribution to it.
+
+    Several are a list: the sum of the dense ones (if any), then the sparse ones, which wait until
+    all is needed. To a sum that is NumPy's own array others are added in place, for it is ours.
+    """
     if old is None:
         return ct
     if type(ct) is tuple:  # from a pick: one of several outputs
@@ -434,22 +411,27 @@ def joined(old: Any, ct: Cotangent) -> Any:
         i, part = ct
         several[i] = joined(several[i], part) if i in several else part
         return several
-    if type(old) is not Sum:
+    if type(old) is not list:
         if type(old) is not Sparse and type(ct) is not Sparse:
             found = _sum(old, ct)
-            return Sum(found) if type(found) is ndarray else found
-        first, old = old, Sum()
-        old.add(first)
-    old.add(ct)
+            return [found] if type(found) is ndarray else found
+        old = [None, old] if type(old) is Sparse else [_array(old)]
+    dense = old[0]
+    if type(ct) is Sparse:
+        old.append(ct)
+    elif type(dense) is ndarray and (type(ct) is ndarray or _plain(ct)):
+        dense += ct if type(ct) is ndarray else ct.raw
+    else:
+        old[0] = _array(ct) if dense is None else _sum(dense, ct)
     return old
 
 
-UNSETTLED = frozenset({Sum, Sparse, tuple, dict})
+UNSETTLED = frozenset({list, Sparse, tuple, dict})
 
 
 def settled(gathered: Any, saved: Any) -> Any:
     """What was gathered of a node's cotangents, as its rules take it."""
-    if type(gathered) is Sum or type(gathered) is Sparse:
+    if type(gathered) is list or type(gathered) is Sparse:
         return summed(gathered)
     several = gathered if type(gathered) is dict else {gathered[0]: gathered[1]}
     # The last that such a node saved counts the outputs.
@@ -459,8 +441,11 @@ def settled(gathered: Any, saved: Any) -> Any:
 def summed(gathered: Any) -> Any:
     """What was gathered of one cotangent, as one."""
     if type(gathered) is Sparse:
-        gathered = joined(Sum(), gathered)
-    return gathered.total() if type(gathered) is Sum else gathered
+        gathered = [None, gathered]
+    if type(gathered) is not list:
+        return gathered
+    dense, *parts = gathered
+    return scatter_all(_array(dense), parts) if parts else dense
 
 
 def backward(
@@ -468,7 +453,7 @@ def backward(
 ) -> list[Array | None]:
     """Cotangents of the inputs, given the outputs'; empties `seeds` and drops what it visited."""
     # By the nodes' numbers, what was gathered of their cotangents: one contribution as it is,
-    # several as a Sum; of a node with several outputs a dictionary, by the outputs' numbers.
+    # several as a list; of a node with several outputs a dictionary, by the outputs' numbers.
     gathered: dict[int, Any] = {leaf[0]: None for leaf in inputs if leaf is not None}
     reached: list[Node] = []  # a heap, the latest first
     parents: Any = [node for node, _ in seeds]
