@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,68 +20,77 @@ def signature(program: Program) -> bytes | None:
     """Write a Program; None if it holds what only this process has, as a function of Python."""
 
     def written() -> tuple[bytes | None]:
+        words: list[bytes] = []
         try:
-            return (b"\n".join(_program(program)),)
+            _program(program, words)
         except TypeError:
             return (None,)
+        return (b"\n".join(words),)
 
     return program.derive("signature", written)[0]
 
 
-def _program(program: Program) -> Iterator[bytes]:
+@cache
+def _named(dtype: np.dtype[Any]) -> str:
+    """A dtype's name, which NumPy puts together each time."""
+    return str(dtype)
+
+
+def _program(program: Program, words: list[bytes]) -> None:
     numbers: dict[Atom, int] = {}
 
-    def atoms(found: tuple[Atom, ...]) -> Iterator[bytes]:
+    def atoms(found: tuple[Atom, ...]) -> None:
         for a in found:
-            new = a not in numbers
-            number = numbers.setdefault(a, len(numbers))
-            yield f"{number} {a.dtype} {a.shape} {a.weak}".encode()
-            if new and type(a) is Literal:
-                yield from _value(a.value)
+            known = numbers.get(a)
+            if known is not None:
+                words.append(b"%d" % known)
+                continue
+            number = numbers[a] = len(numbers)
+            words.append(f"{number} {_named(a.dtype)} {a.shape} {a.weak}".encode())
+            if type(a) is Literal:
+                _value(a.value, words)
 
-    yield b"program"
-    yield from atoms(program.ins)
+    words.append(b"program")
+    atoms(program.ins)
     for prim, ins, params, outs in program.eqns:
-        yield from _value(prim)
-        yield from atoms(ins)
-        yield from _value(params)
-        yield from atoms(outs)
-    yield b"gives"
-    yield from atoms(program.outs)
+        _value(prim, words)
+        atoms(ins)
+        _value(params, words)
+        atoms(outs)
+    words.append(b"gives")
+    atoms(program.outs)
 
 
-def _value(value: Any) -> Iterator[bytes]:
+def _value(value: Any, words: list[bytes]) -> None:
     """Write a parameter, or raise TypeError."""
     kind = type(value)
-    yield kind.__qualname__.encode()
+    words.append(kind.__qualname__.encode())
     if kind in PLAIN:
-        yield repr(value).encode()
-    elif isinstance(value, Program):
-        yield from _program(value)
-    elif isinstance(value, Primitive):
-        yield value.name.encode()
-    elif isinstance(value, np.dtype):
-        yield str(value).encode()
-    elif isinstance(value, np.ndarray | np.generic):
-        yield f"{value.dtype} {value.shape}".encode()
-        yield value.tobytes()
-    elif isinstance(value, Array):
-        raw = np.ascontiguousarray(value.raw)
-        yield f"{raw.dtype} {value.shape} {value.weak}".encode()
-        yield raw.tobytes()
-    elif isinstance(value, Enum):
-        yield value.name.encode()
+        words.append(repr(value).encode())
     elif isinstance(value, tuple | list):
-        yield str(len(value)).encode()
+        words.append(b"%d" % len(value))
         for v in value:
-            yield from _value(v)
+            _value(v, words)
     elif isinstance(value, dict):
         for k, v in value.items():
-            yield from _value(k)
-            yield from _value(v)
-        yield b"end"
+            _value(k, words)
+            _value(v, words)
+        words.append(b"end")
+    elif isinstance(value, Program):
+        _program(value, words)
+    elif isinstance(value, Primitive):
+        words.append(value.name.encode())
+    elif isinstance(value, np.dtype):
+        words.append(_named(value).encode())
+    elif isinstance(value, np.ndarray | np.generic):
+        words += f"{_named(value.dtype)} {value.shape}".encode(), value.tobytes()
+    elif isinstance(value, Array):
+        raw = np.ascontiguousarray(value.raw)
+        words += f"{_named(raw.dtype)} {value.shape} {value.weak}".encode(), raw.tobytes()
+    elif isinstance(value, Enum):
+        words.append(value.name.encode())
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from _value(getattr(value, field.name))
+            _value(getattr(value, field.name), words)
     else:
         raise TypeError(f"{kind} has no signature")
