@@ -39,6 +39,7 @@ class Emitter:
     """Emits a function of pointers."""
 
     length = 0  # instructions of the loops' bodies
+    lanes = 0  # elements of a vector, if LLVM is not to look for the best
     together = 0  # vectors that a step of a long loop takes, if LLVM is not to choose
 
     def begin(self, module: Any, name: str, body: Body, pointers: int, numbers: int = 0) -> None:
@@ -85,21 +86,27 @@ class Emitter:
         after = self.function.append_basic_block("after")
         done = "==" if step == 1 else ">="
         again = b.cbranch(b.icmp_signed(done, following, end), after, block)
+        long = axis.end - axis.low > SHORT
         if self.length >= HEAVY:
-            again.set_metadata("llvm.loop", compact(b.module, self.length))
-        elif self.together and axis.end - axis.low > SHORT:
+            lanes = self.lanes if long else 0
+            again.set_metadata("llvm.loop", compact(b.module, self.length, lanes))
+        elif self.together and long:
             again.set_metadata("llvm.loop", unrepeated(b.module, self.together))
         b.position_at_end(after)
 
 
-def compact(module: Any, length: int) -> Any:
+def compact(module: Any, length: int, lanes: int) -> Any:
     """What says of a loop that it is to be little code: its steps are not interleaved.
 
     If it is very long, what does not fill a vector takes no loops of its own, where processors
-    have masks for it: in a short one these would take a tenth of the time.
+    have masks for it: in a short one these would take a tenth of the time. `lanes`: what a vector
+    holds, if that is known, for LLVM takes long to weigh all that it could hold.
     """
     words = COMPACT[: 2 if length >= LONG and vector_bytes() == MASKED else 1]
-    return hints(module, [[text, ir.IntType(bits)(1)] for text, bits in words])
+    made = [[text, ir.IntType(bits)(1)] for text, bits in words]
+    if lanes:
+        made.append(["llvm.loop.vectorize.width", ir.IntType(32)(lanes)])
+    return hints(module, made)
 
 
 def unrepeated(module: Any, together: int) -> Any:

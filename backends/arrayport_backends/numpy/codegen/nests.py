@@ -12,12 +12,13 @@ from arrayport.core.program import Atom, Var
 from arrayport.passes.forms import Place
 from arrayport.passes.fuse import Nest, lanes_of
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, flat, of
-from arrayport_backends.ndarray.elements import Body, Code, Lanes, Survey, folded, runs
+from arrayport_backends.ndarray.elements import FLOATS, Body, Code, Lanes, Survey, folded, runs
 from arrayport_backends.ndarray.scalars import Scalar
 from arrayport_backends.ndarray.targets import Target, target
 from arrayport_backends.numpy.codegen.emitters import (
     LIGHT,
     LINE,
+    MASKED,
     SUMS,
     Emitter,
     End,
@@ -28,7 +29,7 @@ from arrayport_backends.numpy.codegen.emitters import (
 )
 from arrayport_backends.numpy.codegen.sums import ROWS, RUN, STATE, STATES, Sum
 from arrayport_backends.numpy.codegen.values import WORD
-from arrayport_backends.numpy.llvm import ir
+from arrayport_backends.numpy.llvm import ir, vector_bytes
 
 PIECES = 27  # copies of the body, one for each way its choices can fall
 COLUMNS = 512  # columns that are added up at once
@@ -75,6 +76,9 @@ class NestEmitter(Emitter):
             for at in t.spaces(lanes):
                 survey.compute(flat(t.own(at), t.var.shape))
         self.reads = list(survey.read)
+        kinds = {a.dtype for a in (*self.reads, *nest.stored)}
+        if len(kinds) == 1 and kinds <= FLOATS and vector_bytes() == MASKED:
+            self.lanes = MASKED // kinds.pop().itemsize
         self.taken: dict[Atom, Var] = {}
         self.places = {a: {flat(q.at, a.shape) for q in found} for a, found in survey.read.items()}
         self.stored = {
