@@ -56,7 +56,7 @@ def _by_engine(own: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(own)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        return run_on_engine(own.__name__, own, (args, kwargs), *args, **kwargs)
+        return run_on_engine(own.__name__, own, args[:1] or kwargs, *args, **kwargs)
 
     return call
 
