@@ -130,15 +130,18 @@ class Builder(ABC):
     """Emits the code of one element; a printer states the abstract methods."""
 
     contracts = True  # whether anything may become part of an fma: what is rounded to 16 bits not
-    scales = False  # whether "ldexp" is an instruction that it has
+    scales = False  # whether "scale", "exponent" and "significand" are instructions that it has
 
     @abstractmethod
     def operate(self, name: str, dtype: DType, *xs: Scalar) -> Scalar:
         """One instruction on real numbers, bool or integers, which gives `dtype`.
 
         Its names: add sub mul div rem neg; and or xor not shl shr; eq ne lt le gt ge; select; fma
-        sqrt floor ceil rint trunc abs copysign; clz popcount; ldexp; convert bitcast round. With
-        "contracted " in front of add, sub and mul, one of these and the next may be one fma.
+        sqrt floor ceil rint trunc abs copysign; clz popcount; convert bitcast round; and of floats
+        x >= 0 and a whole float n, if it `scales`: scale (x 2**n), exponent (the least whole n
+        with x < 2**(n+1), -inf of 0 and inf of inf), significand (x 2**-n from 3/4 to 3/2, 1 of 0
+        and inf, NaN of x < 0). With "contracted " in front of add, sub and mul, one of these and
+        the next may be one fma.
         """
 
     @abstractmethod

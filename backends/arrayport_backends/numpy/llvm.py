@@ -24,7 +24,7 @@ from arrayport_backends.ndarray.scalars import (
     DType,
     Scalar,
 )
-from arrayport_backends.numpy import outlines
+from arrayport_backends.numpy import instructions, outlines
 from arrayport_backends.numpy.outlines import Widths
 
 ir: Any = Lazy("llvmlite.ir")
@@ -52,6 +52,13 @@ def vector_bytes() -> int:
     """How much a vector holds."""
     features = binding.get_host_cpu_features()
     return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+
+
+@cache
+def scales() -> bool:
+    """Whether the processor has the instructions of AVX-512 for vectors of any width."""
+    features = binding.get_host_cpu_features()
+    return vector_bytes() == 64 and bool(features.get("avx512vl"))
 
 
 # ---- types
@@ -112,7 +119,7 @@ class LLVMBuilder(Builder):
 
     def __init__(self, irbuilder: Any) -> None:
         self.ir = irbuilder
-        self.scales = vector_bytes() == 64  # as AVX-512 does: elsewhere it is a call
+        self.scales = scales()
         self.depths: dict[int, int] = {}  # by identity: how many instructions it waits for
 
     def literal(self, value: Any, dtype: DType) -> Scalar:
@@ -140,8 +147,8 @@ class LLVMBuilder(Builder):
             code = self.ir.select(*codes)
         elif name in INTRINSICS:
             code = self._intrinsic(INTRINSICS[name], register(dtype), codes)
-        elif name == "ldexp":
-            code = self._scaled(*codes)
+        elif name in instructions.INSTRUCTIONS:
+            code = self._instruction(name, *xs)
         elif name == "bitcast":
             code = self.ir.bitcast(*codes, register(dtype))
         elif name == "convert":
@@ -167,13 +174,13 @@ class LLVMBuilder(Builder):
         signature = ir.FunctionType(kind, [c.type for c in codes])
         return self.ir.call(self._declared(f"llvm.{name}.{kind.intrinsic_name}", signature), codes)
 
-    def _scaled(self, code: Any, exponent: Any) -> Any:
-        word = ir.IntType(32)
-        if exponent.type != word:
-            exponent = self.ir.trunc(exponent, word)
-        signature = ir.FunctionType(code.type, [code.type, word])
-        name = f"llvm.ldexp.{code.type.intrinsic_name}.i32"
-        return self.ir.call(self._declared(name, signature), [code, exponent])
+    def _instruction(self, instruction: str, *xs: Scalar) -> Any:
+        dtype = xs[0].dtype
+        name = f"{instruction}_{dtype}"
+        if name not in outlines.DEFINITIONS:
+            text = instructions.forms(name, instruction, register(dtype))
+            outlines.DEFINITIONS[name] = text
+        return self._outside(name, outlines.WIDTHS, dtype, *xs).code
 
     def _declared(self, name: str, signature: Any) -> Any:
         module = self.ir.module
@@ -287,6 +294,10 @@ class LLVMBuilder(Builder):
 
 class _SlowBuilder(LLVMBuilder):
     """Emits the code of a rare case, in which another one is computed in any case."""
+
+    def __init__(self, irbuilder: Any) -> None:
+        super().__init__(irbuilder)
+        self.scales = False  # what is outside of loops is not linked into what is so itself
 
     def rare(self, suspect: Scalar, slow: Callable[..., Scalar], y: Scalar, *xs: Scalar) -> Scalar:
         return self.select(suspect, slow(self, *xs), y)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 from arrayport_backends.ndarray.table import ROWS
-from arrayport_backends.numpy import backend, llvm
+from arrayport_backends.numpy import backend, instructions, llvm, outlines
 
 from arrayport.core import dtypes
 from arrayport.core.array import Aval
@@ -187,6 +187,11 @@ def test_error_of_two_operands(prim, reference, dtype):
     rng = np.random.default_rng(1)
     x, y = dense(dtype), rng.permutation(dense(dtype))
     y[::2] = rng.uniform(-30, 30, y[::2].size)
+    with np.errstate(all="ignore"):  # powers of every size, of numbers near 1 too
+        x[1::8] = 1 + rng.choice([-1, 1], x[1::8].size) * 2.0 ** rng.uniform(-20, -1, x[1::8].size)
+        y[1::4] = (
+            rng.uniform(-1, 1, x[1::4].size) * np.finfo(dtype).maxexp / np.log2(np.abs(x[1::4]))
+        )
     wide = np.float64 if dtype == F4 else np.longdouble
     with np.errstate(all="ignore"):
         error = ulps(
@@ -443,3 +448,55 @@ def test_loops_are_vectorised_and_call_nothing(prim, dtype):
         if "call" in line and "@" in line
     }
     assert {name for name in called if not name.startswith(("llvm.", "rare_"))} == set()
+
+
+# ---- the instructions of AVX-512
+
+
+@pytest.mark.skipif(not llvm.scales(), reason="the processor has not the instructions")
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+def test_instructions_in_vectors_of_every_width(dtype):
+    kind, texts = llvm.register(dtype), []
+    for name, (_, count, _) in instructions.INSTRUCTIONS.items():
+        texts.append(instructions.forms(name, name, kind))
+        for n in outlines.WIDTHS:
+            vector = f"<{n} x {kind}>"
+            loads = [f"%v{k} = load {vector}, ptr %{k}, align 4" for k in range(count)]
+            given = ", ".join(f"{vector} %v{k}" for k in range(count))
+            call = f"%r = call {vector} @{name}_{n}({given})"
+            body = [*loads, call, f"store {vector} %r, ptr %{count}, align 4", "ret void"]
+            pointers = ", ".join(["ptr"] * (count + 1))
+            texts.append(f"define void @{name}{n}({pointers}) {{\n" + "\n".join(body) + "\n}")
+    names = [f"{name}{n}" for name in instructions.INSTRUCTIONS for n in outlines.WIDTHS]
+    library = llvm.load(llvm.assemble("\n".join(texts)), names)
+    rng = np.random.default_rng(6)
+    x = (rng.uniform(0.5, 1, 64) * 2.0 ** rng.integers(-40, 40, 64)).astype(dtype)
+    x[:2] = 0, np.inf
+    power = rng.integers(-9, 9, 64).astype(dtype)
+    with np.errstate(all="ignore"):
+        exponent = np.floor(np.log2(x))
+        m = np.where(np.isfinite(exponent), x / 2**exponent, 1)
+    wants = {
+        "scale": ((x, power), x * 2**power),
+        "exponent": ((x,), exponent),
+        "significand": ((x,), np.where(m < 1.5, m, m / 2)),
+    }
+    for name, (given, want) in wants.items():
+        for n in outlines.WIDTHS:
+            made = np.empty(n, dtype)
+            call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(given) + 1))
+            call(library.address(f"{name}{n}"))(*[a.ctypes.data for a in (*given, made)])
+            np.testing.assert_array_equal(made, want[:n].astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+@pytest.mark.parametrize("prim", [ops.exp_p, ops.log_p, ops.log1p_p, ops.pow_p, ops.asinh_p])
+def test_functions_without_the_instructions(prim, dtype, monkeypatch):
+    operands = 2 if prim is ops.pow_p else 1
+    rng = np.random.default_rng(7)
+    given = [np.array(SIGNED, dtype), rng.permutation(np.array(SIGNED, dtype))][:operands]
+    given = [np.concatenate([a, rng.standard_normal(300).astype(dtype)]) for a in given]
+    want = compiled(prim, (dtype,) * operands)(*given)
+    monkeypatch.setattr(llvm, "scales", bool)
+    got = compiled.__wrapped__(prim, (dtype,) * operands)(*given)
+    same(got, want, 4 * np.finfo(dtype).eps)

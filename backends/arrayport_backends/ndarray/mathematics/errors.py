@@ -186,7 +186,7 @@ def erf(b: Builder, x: Scalar) -> Scalar:
     power = polynomial(b, b.select(a > 6.0, 6.0, a), TAIL)
     n, r, _ = reduced(b, -power)
     y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
-    large = b.fma(-y, power_of_two(b, n, x.dtype), 1.0)
+    large = b.fma(-y, power_of_two(b, n[1], x.dtype), 1.0)
     return b.copysign(b.select(a < BREAK, small, large), x)
 
 
@@ -211,7 +211,7 @@ def erfc(b: Builder, x: Scalar) -> Scalar:
     n, r, rest = reduced(b, -square)
     y, y_low = two_sum(r.like(1.0), b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r))
     y_low = b.fma(rest - b.fma(a, a, -square), y, y_low)
-    y = scale(b, b.fma(y, ratio, b.fma(y, left * inverse, y_low * ratio)), n)
+    y = scale(b, b.fma(y, ratio, b.fma(y, left * inverse, y_low * ratio)), *n)
     far = b.select(x < 0, 2.0 - y, y)
     return b.select(b.isnan(x), x, b.select(b.abs(x) < 0.5, close, far))
 

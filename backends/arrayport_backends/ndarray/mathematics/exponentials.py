@@ -31,17 +31,16 @@ EXP = {
         0.00138437515,
     ),
     dtypes.float64: (
-        0.5,
-        0.16666666666666685,
-        0.041666666666666075,
-        0.008333333333316656,
-        0.001388888888912113,
-        0.00019841269897343726,
-        2.4801586919744534e-05,
-        2.7557233883689475e-06,
-        2.755758514036515e-07,
-        2.5112383764400532e-08,
-        2.082627369113238e-09,
+        0.5000000000000011,
+        0.16666666666666413,
+        0.04166666666653026,
+        0.008333333333494349,
+        0.0013888888943599765,
+        0.0001984126950674667,
+        2.4801493133631723e-05,
+        2.755758629166966e-06,
+        2.7630234972619825e-07,
+        2.5000066352604553e-08,
     ),
 }
 # (2**r - 1) / r for |r| <= 1/2, minimax relative to 2**r.
@@ -57,17 +56,16 @@ EXP2 = {
     ),
     dtypes.float64: (
         0.6931471805599453,
-        0.24022650695910072,
-        0.05550410866482174,
-        0.009618129107628565,
-        0.0013333558146380181,
-        0.00015403530393164888,
-        1.5252733866358806e-05,
-        1.3215487008697868e-06,
-        1.0178046895015175e-07,
-        7.0548132358646705e-09,
-        4.457335659395699e-10,
-        2.5856709180419102e-11,
+        0.2402265069591013,
+        0.055504108664820084,
+        0.009618129107594112,
+        0.0013333558146774646,
+        0.00015403530457122055,
+        1.5252733493117317e-05,
+        1.3215435277160736e-06,
+        1.017819957000704e-07,
+        7.073784164405224e-09,
+        4.434772469669239e-10,
     ),
 }
 # (tanh(u) - u) / u**3 in u**2 for |u| <= ln(2) / 4, relative to tanh(u).
@@ -122,20 +120,20 @@ EXP_ENDS = {dtypes.float32: (-104.0, 89.0), dtypes.float64: (-746.0, 710.0)}
 EXP2_ENDS = {dtypes.float32: (-151.0, 129.0), dtypes.float64: (-1076.0, 1025.0)}
 
 
-def reduced(b: Builder, x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """The integer n nearest to x / ln(2), and x - n ln(2) in two parts."""
+def reduced(b: Builder, x: Scalar) -> tuple[tuple[Scalar, Scalar], Scalar, Scalar]:
+    """The integer n `nearest` to x / ln(2), and x - n ln(2) in two parts."""
     high, low = FORMATS[x.dtype].ln2
     n, code = nearest(b, x, LOG2E)
     above = b.fma(n, -high, x)  # exact
     r = b.fma(n, -low, above)
-    return integer(b, code, x.dtype), r, b.fma(n, -low, above - r)
+    return (n, code), r, b.fma(n, -low, above - r)
 
 
 def exp(b: Builder, x: Scalar) -> Scalar:
     """Exponential, within 1 ulp."""
     n, r, _ = reduced(b, within(b, x, *EXP_ENDS[x.dtype]))
     y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
-    return scale(b, y, n)
+    return scale(b, y, *n)
 
 
 def exp_parts(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
@@ -143,7 +141,7 @@ def exp_parts(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
     end = {dtypes.float32: 170.0, dtypes.float64: 1400.0}[x.dtype]
     n, r, _ = reduced(b, within(b, x, -end, end))
     y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
-    return b.select(x < inf, y, x), n
+    return b.select(x < inf, y, x), integer(b, n[1], x.dtype)
 
 
 def exp2(b: Builder, x: Scalar) -> Scalar:
@@ -152,13 +150,13 @@ def exp2(b: Builder, x: Scalar) -> Scalar:
     n, code = nearest(b, x, 1.0)
     r = x - n
     y = b.fma(polynomial(b, r, EXP2[x.dtype]), r, 1.0)
-    return scale(b, y, integer(b, code, x.dtype))
+    return scale(b, y, n, code)
 
 
 def quarter_expm1(b: Builder, x: Scalar) -> Scalar:
     """(exp(x) - 1) / 4, which overflows later than exp(x) - 1 by two powers of 2."""
     n, r, rest = reduced(b, x)
-    power = power_of_two(b, n - 2, x.dtype)
+    power = power_of_two(b, n[1] - 2, x.dtype)
     tail = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, rest)
     return b.fma(power, tail, b.fma(power, r, power - 0.25))
 
@@ -178,7 +176,8 @@ def _unless_small(b: Builder, x: Scalar, y: Scalar) -> Scalar:
 def logistic(b: Builder, x: Scalar) -> Scalar:
     """1 / (1 + exp(-x)), within 2 ulp where that is very small too."""
     low = EXP_ENDS[x.dtype][0]
-    n, r, _ = reduced(b, b.select(b.abs(x) > -low, x.like(low), -b.abs(x)))
+    (_, code), r, _ = reduced(b, b.select(b.abs(x) > -low, x.like(low), -b.abs(x)))
+    n = integer(b, code, x.dtype)
     # exp(-|x|) and what its sum lost, by a power of 2 that is normal, and then the rest of it
     y, y_low = two_sum(r.like(1.0), b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r))
     least = 8 - FORMATS[x.dtype].bias
@@ -228,8 +227,9 @@ def tanh(b: Builder, x: Scalar) -> Scalar:
 def _half_exp(b: Builder, x: Scalar) -> Scalar:
     """exp(|x|) / 2, which overflows later than exp."""
     low, high = EXP_ENDS[x.dtype]
-    n, r, _ = reduced(b, within(b, b.abs(x), low, high + 1.0))
-    return scale(b, b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0, n - 1)
+    (n, code), r, _ = reduced(b, within(b, b.abs(x), low, high + 1.0))
+    y = b.fma(polynomial(b, r, EXP[x.dtype]), r * r, r) + 1.0
+    return scale(b, y, n - 1.0, code - 1)
 
 
 def cosh(b: Builder, x: Scalar) -> Scalar:

@@ -21,6 +21,11 @@ class Format:
     pi: tuple[float, float, float]  # positive parts, so that 0 times them keeps a zero's sign
 
     @property
+    def most(self) -> float:
+        """The greatest number."""
+        return (2.0 - 2.0**-self.mantissa) * 2.0**self.bias
+
+    @property
     def one(self) -> int:
         """The bits of 1."""
         return self.bias << self.mantissa
@@ -87,10 +92,14 @@ def power_of_two(b: Builder, n: Scalar, dtype: DType) -> Scalar:
     return b.bitcast((n << form.mantissa) + form.one, dtype)
 
 
-def scale(b: Builder, x: Scalar, n: Scalar) -> Scalar:
-    """X * 2**n, whatever comes of it, for n up to twice the exponents' range."""
+def scale(b: Builder, x: Scalar, n: Scalar, code: Scalar | None = None) -> Scalar:
+    """X * 2**n, whatever comes of it, for n up to twice the exponents' range.
+
+    N is an integer, or a float of which `nearest` gave the bits too.
+    """
     if b.scales:
-        return b.operate("ldexp", x.dtype, x, n)
+        return b.operate("scale", x.dtype, x, b.convert(n, x.dtype))
+    n = n if code is None else integer(b, code, x.dtype)
     half = n >> 1
     return x * power_of_two(b, half, x.dtype) * power_of_two(b, n - half, x.dtype)
 

@@ -8,90 +8,105 @@ from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics.formats import FORMATS, horner, polynomial, power_of_two
 from arrayport_backends.ndarray.scalars import Builder, Scalar, bits_of
 
-# (log(1 + f) - f) / f**2 for 1 + f from sqrt(1/2) to sqrt(2): minimax (Remez), relative to
-# log(1 + f).
+# (log(1 + f) - f) / f**2 for 1 + f from 3/4 to 3/2: minimax (Remez), relative to log(1 + f).
 SINGLE = (
-    -0.4999998834654144,
-    0.33333325694145793,
-    -0.25001582957317037,
-    0.2000197383233182,
-    -0.16609082502657396,
-    0.14181826524720112,
-    -0.13242989946982767,
-    0.12904427416165987,
-    -0.07621766688194807,
+    -0.5000000082346587,
+    0.33333454452398004,
+    -0.2500005460974438,
+    0.19990606381040057,
+    -0.16647765121676253,
+    0.14482062550366187,
+    -0.13162253735559715,
+    0.10448372403877088,
+    -0.044909839390057806,
 )
 # (2 atanh(s) - 2 s) / s**3 in s**2, for 1 + f as above, s = f / (2 + f): minimax.
 DOUBLE = (
-    0.6666666666666711,
-    0.39999999999503727,
-    0.2857142873369828,
-    0.2222219857522788,
-    0.1818360083072696,
-    0.15312365093106065,
-    0.14818916210168948,
+    0.6666666666667268,
+    0.3999999999617666,
+    0.28571429392847875,
+    0.22222138684100753,
+    0.18186349179691977,
+    0.15250316385947016,
+    0.15367264581142961,
 )
-ROOT = 0.7071067811865476
+LEAST = 0.75
 
 
 def split(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """The integer k and the number m from sqrt(1/2) to sqrt(2) with x = 2**k m, of normal x > 0."""
+    """The integer k and the number m from 3/4 to 3/2 with x = 2**k m, of normal x > 0."""
     form = FORMATS[x.dtype]
     code = b.bitcast(x, bits_of(x.dtype))
-    root = b.bitcast(b.constant(ROOT, x.dtype), code.dtype)
-    k = (code - root) >> form.mantissa
+    k = (code - b.bitcast(x.like(LEAST), code.dtype)) >> form.mantissa
     return k, b.bitcast(code - (k << form.mantissa), x.dtype)
 
 
+def parts(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """The whole number k, a float, and m from 3/4 to 3/2 with 2**k x = m, of any x > 0.
+
+    Where x is 0 or infinite, only k is; where x is negative or NaN, k is NaN.
+    """
+    if b.scales:
+        m = b.operate("significand", x.dtype, x)
+        return b.operate("exponent", x.dtype, m) - b.operate("exponent", x.dtype, x), m
+    form = FORMATS[x.dtype]
+    small = x < form.tiny
+    k, m = split(b, b.select(small, x * 2.0**form.mantissa, x))
+    return _ends(b, x, b.convert(b.select(small, form.mantissa - k, -k), x.dtype)), m
+
+
+def _ends(b: Builder, x: Scalar, k: Scalar) -> Scalar:
+    """The number k of `parts`, set right where x is infinite, NaN, zero or negative."""
+    k = b.select(x < inf, k, -x)
+    return b.select(x > 0, k, b.select(x == 0, x.like(inf), nan))
+
+
 def _log(b: Builder, k: Scalar, f: Scalar) -> Scalar:
-    """The logarithm of 2**k (1 + f), with a float k and 1 + f from sqrt(1/2) to sqrt(2)."""
+    """The logarithm of 2**-k (1 + f), with a float k and 1 + f from 3/4 to 3/2."""
     high, low = FORMATS[f.dtype].ln2
     square = f * f
     if f.dtype == dtypes.float32:
-        return b.fma(k, high, f + b.fma(horner(b, f, SINGLE), square, k * low))
+        return b.fma(k, -high, f + b.fma(horner(b, f, SINGLE), square, k * -low))
     s = f / (f + 2.0)
     z = s * s
     half = square * 0.5
-    tail = b.fma(s, b.fma(polynomial(b, z, DOUBLE), z, half), k * low)
-    return b.fma(k, high, f - (half - tail))
+    tail = b.fma(s, b.fma(polynomial(b, z, DOUBLE), z, half), k * -low)
+    return b.fma(k, -high, f - (half - tail))
 
 
 def log(b: Builder, x: Scalar) -> Scalar:
     """Natural logarithm, within 1 ulp."""
-    form = FORMATS[x.dtype]
-    small = x < form.tiny
-    k, m = split(b, b.select(small, x * 2.0**form.mantissa, x))
-    k = b.select(small, k - form.mantissa, k)
-    y = _log(b, b.convert(k, x.dtype), m - 1.0)
-    return _ends(b, x, x, y)
+    k, m = parts(b, x)
+    return _log(b, k, m - 1.0)
 
 
-def _ends(b: Builder, x: Scalar, size: Scalar, y: Scalar) -> Scalar:
-    """The logarithm y of `size`, set right where that is infinite, NaN, zero or negative."""
-    y = b.select(size < inf, y, x)
-    return b.select(size > 0, y, b.select(size == 0, b.constant(-inf, x.dtype), nan))
-
-
-def log_of_sum(b: Builder, x: Scalar, rest: Scalar | None = None, more: Scalar | int = 0) -> Scalar:
-    """The logarithm of 2**more (1 + x + rest) for finite x > -1, |rest| not above an ulp of x.
+def log_of_sum(
+    b: Builder, x: Scalar, rest: Scalar | None = None, more: Scalar | float = 0.0
+) -> Scalar:
+    """The logarithm of 2**more (1 + x + rest) for |rest| not above an ulp of x.
 
     Zeros keep their sign.
     """
     form = FORMATS[x.dtype]
-    code = b.bitcast(x + 1.0, bits_of(x.dtype))
-    # 2**-k (1 + x) is from sqrt(1/2) to sqrt(2): x and 1 are multiplied before they are added, so
-    # that no sum is rounded twice; by a power that is normal for any k, and a quarter.
-    less = (b.bitcast(b.constant(2 * ROOT, x.dtype), code.dtype) - code) >> form.mantissa
-    power = power_of_two(b, less + 2, x.dtype)
-    f = b.fma(x * 0.25, power, b.fma(power, 0.25, -1.0))
-    if rest is not None:
-        f, x = b.fma(rest * 0.25, power, f), x + rest
-    return _log(b, -b.convert(less - more, x.dtype), b.select(less == 0, x, f))
+    # 2**k (1 + x) is from 3/4 to 3/2: x and 1 are multiplied before they are added, so that no sum
+    # is rounded twice.
+    if b.scales:
+        k, _ = parts(b, x + 1.0)
+        power = b.operate("scale", x.dtype, x.like(1.0), b.select(k > form.bias, form.bias, k))
+    else:
+        code = b.bitcast(x + 1.0, bits_of(x.dtype))
+        less = (b.bitcast(x.like(2 * LEAST), code.dtype) - code) >> form.mantissa
+        k = _ends(b, x + 1.0, b.convert(less, x.dtype))
+        power = power_of_two(b, less + 2, x.dtype) * 0.25
+    x = b.select(x > form.most, form.most, x)
+    f = b.fma(x, power, -(1.0 - power))
+    f = f if rest is None else b.fma(rest, power, f)
+    return _log(b, k - more, f)
 
 
 def log1p(b: Builder, x: Scalar) -> Scalar:
     """Logarithm of 1 + x, within 2 ulp."""
-    return _ends(b, x, x + 1.0, log_of_sum(b, x))
+    return log_of_sum(b, x)
 
 
 def asinh(b: Builder, x: Scalar) -> Scalar:
@@ -102,10 +117,8 @@ def asinh(b: Builder, x: Scalar) -> Scalar:
     square = small * small
     # a + sqrt(a**2 + 1) - 1, without cancellation; of large numbers twice a, less 1
     t = small + square / (b.sqrt(square + 1.0) + 1.0)
-    zero = b.constant(0, bits_of(x.dtype))
-    more = b.select(large, zero + 1, zero)
-    y = log_of_sum(b, b.select(large, a - 1.0, t), more=more)
-    return b.copysign(b.select(a < inf, y, a), x)
+    more = b.select(large, x.like(1.0), 0.0)
+    return b.copysign(log_of_sum(b, b.select(large, a - 1.0, t), more=more), x)
 
 
 def acosh(b: Builder, x: Scalar) -> Scalar:
@@ -113,11 +126,9 @@ def acosh(b: Builder, x: Scalar) -> Scalar:
     large = x > 2.0**28
     t = x - 1.0
     small = b.select(large, 1.0, t)
-    zero = b.constant(0, bits_of(x.dtype))
-    more = b.select(large, zero + 1, zero)
+    more = b.select(large, x.like(1.0), 0.0)
     u = b.select(large, t, small + b.sqrt(b.fma(small, small, small * 2.0)))
-    y = b.select(x < inf, log_of_sum(b, u, more=more), x)
-    return b.select(x < 1.0, nan, y)
+    return b.select(x < 1.0, nan, log_of_sum(b, u, more=more))
 
 
 def atanh(b: Builder, x: Scalar) -> Scalar:

@@ -10,38 +10,41 @@ from arrayport_backends.ndarray.mathematics.complexes import divide
 from arrayport_backends.ndarray.mathematics.exponentials import EXP2, EXP2_ENDS
 from arrayport_backends.ndarray.mathematics.formats import (
     FORMATS,
+    horner,
     integer,
     nearest,
     polynomial,
-    power_of_two,
     scale,
     two_product,
     two_sum,
     within,
 )
-from arrayport_backends.ndarray.mathematics.logarithms import split
+from arrayport_backends.ndarray.mathematics.logarithms import parts
 from arrayport_backends.ndarray.scalars import Builder, Scalar, bits_of
 
 # atanh(s) / s = 1 + z / 3 + z**2 q(z), z = s**2, for s as in a logarithm: minimax (Remez).
 ATANH = (
-    0.2000000000000117,
-    0.14285714285028445,
-    0.11111111263974964,
-    0.0909089181623492,
-    0.07693396259321113,
-    0.06627984946256896,
-    0.0660221979930782,
-)
-# 2 atanh(s) / s / ln(2) in z, which is enough where the answer is a float32.
-LOG2 = (
-    2.885390081790481,
-    0.9617966728240134,
-    0.577083687862183,
-    0.4116663176661446,
-    0.3408524941394851,
+    0.19999999999999862,
+    0.14285714285788337,
+    0.11111111095679278,
+    0.09090910758248469,
+    0.0769220355170815,
+    0.066705661797452,
+    0.05796264425222667,
+    0.06285224177279299,
 )
 THIRD = (0.3333333333333333, 1.850371707708594e-17)
 TWO_LOG2E = (2.8853900817779268, 4.0710547481862066e-17)
+# 2 atanh(s) / s / ln(2) / SINGLE_TWO_LOG2E - 1 in z for |s| <= 0.0865: minimax.
+SINGLE_TWO_LOG2E = 2.885390043258667  # as a float32
+SINGLE = (
+    1.33469991e-08,
+    0.333333343,
+    0.199994534,
+    0.144321516,
+)
+ROOT, FOURTH = 1.4142135381698608, 1.189207115002721  # 2**0.5 as a float32, and 2**0.25
+ROOT_LOW = -2.4690674171878868e-08  # log2(ROOT) - 0.5
 # The cubic root from 1 to 2, to 2**-13 and 2**-20.
 CBRT = {
     dtypes.float32: (
@@ -61,17 +64,12 @@ CBRT = {
 }
 
 
-def _parts(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """The integer k and the number m from sqrt(1/2) to sqrt(2) with x = 2**k m, of any x > 0."""
-    form = FORMATS[x.dtype]
-    small = x < form.tiny
-    k, m = split(b, b.select(small, x * 2.0**form.mantissa, x))
-    return b.select(small, k - form.mantissa, k), m
-
-
 def _log2(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """The binary logarithm of a finite float64 x > 0 in two parts, to 2**-65 of itself."""
-    k, m = _parts(b, x)
+    """The binary logarithm of a float64 x >= 0 in two parts, to 2**-65 of itself.
+
+    The second is NaN where the first is infinite.
+    """
+    k, m = parts(b, x)
     f = m - 1.0
     d = f + 2.0
     inverse = 1.0 / d
@@ -88,42 +86,47 @@ def _log2(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
     c, c_low = two_product(b, a, w)
     c_low = c_low + b.fma(a, w_low, a_low * w)
     high, low = two_sum(a, c)
-    total, rest = two_sum(b.convert(k, x.dtype), high)
+    total, rest = two_sum(-k, high)
     return total, rest + (low + (a_low + c_low))
 
 
+def _log2_single(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
+    """The same of a float32, to 2**-31 of itself."""
+    k, m = parts(b, x)
+    # Over the root of 1/2, 1 or that of 2, m is within a fourth root of 1: then what atanh(s) has
+    # beside s is so small that one number holds enough of it.
+    above, below = m > FOURTH, m < 1 / FOURTH
+    c = b.select(above, m.like(ROOT), b.select(below, ROOT / 2, m.like(1.0)))
+    half = b.select(above, m.like(0.5), b.select(below, m.like(-0.5), 0.0))
+    f, d = m - c, m + c
+    inverse = 1.0 / d
+    s = f * inverse
+    s_low = (b.fma(-s, d, f) - s * (m - (d - c))) * inverse
+    a, a_low = two_product(b, s, s.like(SINGLE_TWO_LOG2E))
+    a_low = b.fma(s_low, SINGLE_TWO_LOG2E, a_low)
+    tail = horner(b, s * b.fma(s_low, 2.0, s), SINGLE)
+    low = b.fma(tail, a, b.fma(tail, a_low, b.fma(half * half, ROOT_LOW * 4, a_low)))
+    total, rest = two_sum(half - k, a)
+    return total, rest + low
+
+
 def _raised(b: Builder, a: Scalar, y: Scalar) -> Scalar:
-    """A to the power y for float64 a >= 0."""
-    high, low = _log2(b, a)
-    high = b.select(a == 0, -inf, b.select(a < inf, high, a))
+    """A to the power y for a >= 0."""
+    high, low = (_log2 if a.dtype == dtypes.float64 else _log2_single)(b, a)
     total = y * high
     rest = b.fma(y, low, b.fma(y, high, -total))
     kept = within(b, total, *EXP2_ENDS[a.dtype])
-    n, code = nearest(b, kept, 1.0)
-    r = kept - n
-    r = b.select(kept == total, r + rest, r)
+    rest = b.select(kept == total, rest, 0.0)
+    n, code = nearest(b, kept + rest, 1.0)
+    r = (kept - n) + rest
     power = b.fma(polynomial(b, r, EXP2[a.dtype]), r, 1.0)
-    return scale(b, power, integer(b, code, a.dtype))
-
-
-def _raised_single(b: Builder, a: Scalar, y: Scalar) -> Scalar:
-    """The same of float32, by float64, whose digits are enough and whose exponents too."""
-    k, m = _parts(b, a)
-    f = b.convert(m, dtypes.float64) - 1.0
-    s = f / (f + 2.0)
-    high = b.fma(polynomial(b, s * s, LOG2), s, b.convert(k, dtypes.float64))
-    high = b.select(a == 0, -inf, b.select(a < inf, high, b.convert(a, dtypes.float64)))
-    kept = within(b, b.convert(y, dtypes.float64) * high, *EXP2_ENDS[a.dtype])
-    n, code = nearest(b, kept, 1.0)
-    r = kept - n
-    size = b.fma(polynomial(b, r, EXP2[a.dtype]), r, 1.0)
-    return b.convert(size * power_of_two(b, code, dtypes.float64), a.dtype)
+    return scale(b, power, n, code)
 
 
 def power(b: Builder, x: Scalar, y: Scalar) -> Scalar:
     """X to the power y, within 2 ulp; special cases as C has them."""
     a = b.abs(x)
-    size = (_raised if x.dtype == dtypes.float64 else _raised_single)(b, a, y)
+    size = _raised(b, a, y)
     # An exponent is odd if it is an integer and its half is not.
     whole, half = b.rint(y) == y, y * 0.5
     odd = whole & (b.rint(half) != half)

@@ -9,6 +9,7 @@ import numpy as np
 from arrayport.core import dtypes
 from arrayport_backends.ndarray.mathematics.formats import (
     FORMATS,
+    KEPT_SIGN,
     nearest,
     polynomial,
     two_product,
@@ -96,10 +97,10 @@ def _less(b: Builder, x: Scalar, n: Scalar) -> Scalar:
 
 def sine(b: Builder, n: Scalar, r: Scalar) -> Scalar:
     """sin(r + n pi) for |r| <= pi/2."""
+    odd = n << (8 * r.dtype.itemsize - 1)
+    r = b.bitcast(b.bitcast(r, n.dtype) ^ odd, r.dtype)
     z = r * r
-    y = b.fma(polynomial(b, z, SINE[r.dtype]), r * z, r)
-    sign = b.bitcast(r, n.dtype) ^ (n << (8 * r.dtype.itemsize - 1))
-    return b.copysign(y, b.bitcast(sign, r.dtype))
+    return b.fma(r, b.fma(polynomial(b, z, SINE[r.dtype]), z, KEPT_SIGN), r)
 
 
 def tan(b: Builder, x: Scalar) -> Scalar:
