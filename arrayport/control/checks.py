@@ -93,6 +93,15 @@ class Error:
 
     Source: `jax.experimental.checkify.Error`. It is a pytree: it goes in and out of `jit`, and
     through `vmap`, where it may hold an error an example.
+
+    >>> import arrayport.numpy as anp
+    >>> from arrayport.experimental import checkify
+    >>> def root(x):
+    ...     checkify.check(x >= 0, "{} has no root", x)
+    ...     return anp.sqrt(x)
+    >>> error, _ = checkify.checkify(root)(anp.array(-1.0))
+    >>> error.get()
+    '-1.0 has no root (`check` failed) at ...'
     """
 
     code: Any = None  # the number of the site, NONE if nothing failed

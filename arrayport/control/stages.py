@@ -25,7 +25,13 @@ CODES = ("schedule", "llvm", "asm", "cuda")  # what our own compiler makes of it
 
 @dataclass(frozen=True)
 class ArgInfo:
-    """What is known of one array among the arguments. Source: `jax.stages.ArgInfo`."""
+    """What is known of one array among the arguments. Source: `jax.stages.ArgInfo`.
+
+    >>> import arrayport as ap, arrayport.numpy as anp
+    >>> (info,), _ = ap.jit(lambda x: 2 * x, donate_argnums=0).trace(anp.ones(3)).args_info
+    >>> info.shape, info.donated
+    ((3,), True)
+    """
 
     aval: Aval
     donated: bool

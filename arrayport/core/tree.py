@@ -31,7 +31,13 @@ _LEAF: _Structure = None
 
 
 class PyTreeDef:
-    """The structure of a pytree: everything but its leaves. Source: JAX's ``PyTreeDef``."""
+    """The structure of a pytree: everything but its leaves. Source: JAX's ``PyTreeDef``.
+
+    >>> import arrayport as ap
+    >>> structure = ap.tree.structure([1, {"a": 2}])
+    >>> structure, structure.num_leaves, structure.unflatten([5, 6])
+    (PyTreeDef([*, {'a': *}]), 2, [5, {'a': 6}])
+    """
 
     __slots__ = ("num_leaves", "structure")
 

@@ -78,6 +78,12 @@ class RaggedDotDimensionNumbers(NamedTuple):
     """What `ragged_dot_general` sums and batches, where lhs is ragged, and where rhs has groups.
 
     Source: ``jax.lax.RaggedDotDimensionNumbers``.
+
+    >>> from arrayport import lax, numpy as anp
+    >>> rows = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
+    >>> factors = anp.array([[[1.0], [1.0]], [[5.0], [5.0]]])  # a matrix (2, 1) for each group
+    >>> lax.ragged_dot_general(anp.ones((3, 2)), factors, anp.array([1, 2]), rows).T
+    Array([[ 2., 10., 10.]], dtype=float32)
     """
 
     dot_dimension_numbers: Any

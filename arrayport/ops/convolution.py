@@ -28,6 +28,10 @@ class ConvDimensionNumbers:
     """Which axes are batch, feature and space: of lhs, of rhs (out, in, space), of the output.
 
     Source: ``jax.lax.ConvDimensionNumbers``.
+
+    >>> from arrayport import lax
+    >>> lax.conv_dimension_numbers((1, 5, 5, 3), (3, 3, 3, 8), ("NHWC", "HWIO", "NHWC"))
+    ConvDimensionNumbers(lhs_spec=(0, 3, 1, 2), rhs_spec=(3, 2, 0, 1), out_spec=(0, 3, 1, 2))
     """
 
     lhs_spec: Shape

@@ -15,6 +15,10 @@ class Precision(enum.StrEnum):
     """How exactly accelerators multiply; elsewhere products are exact to the dtype.
 
     Source: ``jax.lax.Precision``.
+
+    >>> from arrayport import lax, numpy as anp
+    >>> lax.dot(anp.ones((2, 2)), anp.ones(2), precision=lax.Precision.HIGHEST)
+    Array([2., 2.], dtype=float32)
     """
 
     DEFAULT = "default"
