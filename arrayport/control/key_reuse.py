@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,13 +67,16 @@ def uses(prim: Primitive, params: Mapping[str, Any], line: str) -> list[Use]:
         return [_moved(1, use) for own in found for use in own]
     if prim is scan_p:
         (own,) = found
-        _refuse(own, params["counts"][0], "scan or fori_loop", params["length"] > 1)
+        fixed, carried = params["counts"][:2]
+        if params["length"] > 1:
+            kept = {*range(fixed), *_handed_on(params["body"], carried)}
+            _refuse(own, kept, "scan or fori_loop")
         return own
     if prim is while_p:
         n, m = params["counts"]
         cond, body = (program_uses(params[name]) for name in ("cond", "body"))
-        _refuse(cond, n, "while_loop", True)
-        _refuse(body, m, "while_loop", True)
+        _refuse(cond, range(n), "while_loop")
+        _refuse(body, {*range(m), *_handed_on(params["body"], None)}, "while_loop")
         return [_moved(n, use) for use in body]
     if prim is checkpoint_p:  # it draws again on purpose, the same
         return []
@@ -86,13 +89,31 @@ def _moved(places: int, use: Use) -> Use:
     return where + places if isinstance(where, int) else where, part, line
 
 
-def _refuse(own: Sequence[Use], count: int, loop: str, repeats: bool) -> None:
+def _refuse(own: Sequence[Use], kept: Container[int], loop: str) -> None:
+    """Refuse uses of what is the same in every step: `kept` operands, and what a Program holds."""
     for i, _, line in own:
-        if repeats and (not isinstance(i, int) or i < count):
+        if not isinstance(i, int) or i in kept:
             raise KeyReuseError(
                 f"every step of a {loop} uses the same random key at {line}: carry a key along and "
                 "split it in each step, or give the loop keys to go through"
             )
+
+
+def _handed_on(program: Program, carried: int | None) -> set[int]:
+    """Which inputs of a step come out of it as they are, among so many outputs."""
+    number = {v: i for i, v in enumerate(program.ins)}
+    same = _same_keys(program)
+    outs = [same.get(v, v) for v in program.outs[:carried]]
+    return {number[v] for v in outs if v in number}
+
+
+def _same_keys(program: Program) -> dict[Any, Any]:
+    """Which values are the keys of an earlier one, in another shape perhaps."""
+    same: dict[Any, Any] = {}
+    for eqn in program.eqns:
+        if eqn.prim in SAME and is_key(eqn.ins[0].dtype):
+            same[eqn.outs[0]] = same.get(eqn.ins[0], eqn.ins[0])
+    return same
 
 
 def program_uses(program: Program) -> list[Use]:
@@ -102,12 +123,11 @@ def program_uses(program: Program) -> list[Use]:
 
 def _found(program: Program) -> list[Use]:
     number = {v: i for i, v in enumerate(program.ins)}
-    same: dict[Any, Any] = {}
+    same = _same_keys(program)
     used = Used()
     found: list[Use] = []
     for eqn in program.eqns:
-        if eqn.prim in SAME and is_key(eqn.ins[0].dtype):
-            same[eqn.outs[0]] = same.get(eqn.ins[0], eqn.ins[0])
+        if eqn.outs and eqn.outs[0] in same:
             continue
         line = eqn.line if isinstance(eqn, PlacedEqn) else user_line()
         for i, part, at in _distinct(uses(eqn.prim, eqn.params, line)):

@@ -64,6 +64,10 @@ BAD = {
     "in every step": lambda key: lax.scan(lambda c, _: (c + draw(key), None), 0.0, None, 3),
     "in every step of a range": lambda key: lax.fori_loop(0, 3, lambda _, c: c + draw(key), 0.0),
     "in a while": lambda key: lax.while_loop(lambda c: c < 3, lambda c: c + 1 + draw(key), 0.0),
+    "handed on by a step": lambda key: lax.scan(lambda c, _: (c, draw(c)), key, None, 3),
+    "handed on in a while": lambda key: lax.while_loop(
+        lambda c: c[1] < 3, lambda c: (c[0], c[1] + 1 + draw(c[0])), (key, 0.0)
+    ),
     "mapped twice": lambda key: [ap.vmap(draw)(k) for k in [random.split(key, 3)] * 2],
     "a part, then all": lambda key: [f(k) for f, k in _part_then_all(random.split(key, 3))],
 }
