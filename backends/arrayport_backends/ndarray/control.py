@@ -50,6 +50,26 @@ def loop_body(
     return body.derive(("loop", backend, key, profile.recording is not None), make)
 
 
+class Trips:
+    """How many steps a body made, in how many loops: what the next one is reckoned to cost."""
+
+    __slots__ = ("loops", "steps")
+
+    def __init__(self) -> None:
+        self.loops = self.steps = 0
+
+    @property
+    def mean(self) -> float:
+        """Steps in a loop; one where none has run."""
+        return self.steps / self.loops if self.loops else 1.0
+
+
+def trips(body: Program) -> Trips:
+    """What is known of a loop's body."""
+    found: Trips = body.derive("trips", Trips)
+    return found
+
+
 def while_loop(
     backend: ArrayBackend, *raws: Raw, cond: Program, body: Program, counts: tuple[int, int]
 ) -> list[Raw]:
@@ -60,8 +80,11 @@ def while_loop(
     step, owned = loop_body(backend, body, body.ins[m:], counts)
     if owned:
         carry = [c.copy() for c in carry]
+    counted = trips(body)
+    counted.loops += 1
     while test.run(*cond_consts, *carry)[0]:  # type: ignore[attr-defined]
         carry = step.run(*body_consts, *carry)
+        counted.steps += 1
     return carry
 
 
@@ -103,7 +126,13 @@ def applied(prim: Holder) -> Kernel:
 ROWS: Rows = {
     **{p: applied(p) for p in (jit_p, checkpoint_p, custom_jvp_p, custom_vjp_p, custom_vmap_p)},
     **{p: applied(p) for p in (linear_call_p, linear_solve_p, root_p)},
-    name_p: Kernel(lambda _lib, x, name: x, view=True, moves=True),  # noqa: ARG005
+    name_p: Kernel(
+        lambda _lib, x, name: x,  # noqa: ARG005 - all of its parameters
+        view=True,
+        moves=True,
+        scalar=lambda _b, x, name: x,  # noqa: ARG005 - all of its parameters
+        kinds="biufck",
+    ),
     cond_p: Kernel(cond, moves=True, programs=True),
     while_p: Kernel(while_loop, moves=True, programs=True),
     scan_p: Kernel(scan, moves=True, programs=True),

@@ -11,12 +11,14 @@ from math import prod
 from typing import Any
 
 from arrayport.control.checkpoint import checkpoint_p
+from arrayport.control.loops import while_p
 from arrayport.core.primitive import Callback, Holder, Primitive
 from arrayport.core.program import Atom, Eqn, Program, Var, inner_programs
 from arrayport.passes.fuse import Nest, fuse
 from arrayport.passes.inline import inline
 from arrayport_backends.ndarray import special
 from arrayport_backends.ndarray.backend import ArrayBackend
+from arrayport_backends.ndarray.control import trips
 from arrayport_backends.ndarray.costs import PATIENCE
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Executor, Routine
@@ -52,6 +54,8 @@ MAKERS: Mapping[Primitive, Maker] = {**HOLDERS, **UPDATES, **OWN}
 class NumpyExecutor(Executor):
     """An executor that is interpreted until machine code has become worth making."""
 
+    waits = False  # whether a loop in it goes on until its condition fails
+
     def __init__(self, backend: ArrayBackend, program: Program, owned: Sequence[Var] = ()) -> None:
         self.language = backend.language
         super().__init__(backend, program, owned)
@@ -65,9 +69,19 @@ class NumpyExecutor(Executor):
         if objects.known(self.program, self.owned):
             self.warm = 0
             return
-        price, size = self.estimate(program)
+        self.reckon()
+
+    def reckon(self) -> None:
+        """Decide how often to interpret before machine code is made."""
+        price, size = self.estimate(self.program)
         if price:
             self.warm = int(PATIENCE * COMPILING * (1 + INSTRUCTION * size) / price)
+
+    def interpret(self, *raws: Any) -> list[Any]:
+        outs = super().interpret(*raws)
+        if self.waits and self.runs < self.warm and self.runs.bit_count() == 1:
+            self.reckon()  # a loop told how long it is, which no Program says
+        return outs
 
     def estimate(self, program: Program) -> tuple[float, float]:
         """Nanoseconds that a run takes, interpreted, of what could be compiled; its instructions.
@@ -83,9 +97,12 @@ class NumpyExecutor(Executor):
                 if eqn.prim in special.ROWS and SPECIAL not in sys.modules:
                     price += LOADING
             size += self.language.cost(eqn) if fusable else 0
+            times = eqn.params.get("length", 1)
+            if eqn.prim is while_p:
+                self.waits, times = True, trips(eqn.params["body"]).mean
             for inner in inner_programs(eqn.params):
                 found = self.estimate(inner)
-                price += found[0] * eqn.params.get("length", 1)
+                price += found[0] * times
                 size += found[1]
         return price, size
 

@@ -206,6 +206,25 @@ def test_small_programs_are_compiled_only_after_many_runs(monkeypatch):
     assert get("numpy").compile(large).warm == 0
 
 
+def test_a_loop_that_was_long_is_compiled_soon(monkeypatch):
+    """No Program says how often a while loop goes round: a run does."""
+    monkeypatch.setattr(compiler, "COMPILING", 10_000_000)
+
+    def program(x, bound):
+        return ap.lax.while_loop(lambda c: c.sum() < bound, lambda c: c + 0.5, x)
+
+    x = anp.zeros(2)
+    executors = []
+    for bound, expected in ((1.0, 0.5), (1000.0, 500.0)):
+        staged = ap.jit(lambda x, b=bound: program(x, b)).trace(x).program
+        executors.append(get("numpy").compile(staged))
+        assert executors[-1].warm > 50
+        assert executors[-1].run(x.raw)[0].tolist() == [expected] * 2
+    brief, long = executors
+    assert brief.warm > 50
+    assert long.warm <= 1
+
+
 def test_rather_compiled_at_once_than_loading_scipy_for_it(monkeypatch):
     monkeypatch.setattr(compiler, "COMPILING", 10_000_000)
     program = ap.jit(ap.lax.erf).trace(anp.ones(8)).program

@@ -9,6 +9,7 @@ from arrayport_backends.numpy import llvm
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import lax
+from arrayport.ad_checkpoint import checkpoint_name
 
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without it")
 
@@ -32,6 +33,14 @@ def test_scan(agree, x, length, reverse):
         return lax.scan(step, (x, x * 2, x, 0), xs, reverse=reverse)
 
     agree(f, x, xs, whole=length > 0)
+
+
+def test_a_name_is_nothing_to_compute(agree):
+    def f(x):
+        step = lambda c, _: (checkpoint_name(anp.sin(c), "kept") * 1.5, None)
+        return lax.scan(step, x, None, length=5)[0]
+
+    agree(f, SHORT)
 
 
 @pytest.mark.parametrize("x", [SHORT, LONG], ids=["short", "long"])
