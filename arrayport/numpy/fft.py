@@ -69,6 +69,8 @@ def _transform(name: str, kind: FftType, a: Any, s: Axes, axes: Any, norm: str |
             lengths[-1] = max(0, 2 * (lengths[-1] - 1))
     elif len(lengths) != len(over):
         raise ValueError(f"{name}: s={s} and axes={axes} must have the same number of elements")
+    if kind is FftType.RFFT and 0 in lengths[-1:]:
+        raise ValueError(f"{name}: the last axis of shape {x.shape} to transform is empty")
     last = range(rank - len(over), rank)
     x = moveaxis(x, over, last)
     wanted = [*lengths[:-1], lengths[-1] // 2 + 1] if kind is FftType.IRFFT and over else lengths

@@ -118,6 +118,10 @@ def _read(
     layout = chosen.layout
     if 0 in layout.batch:
         return convert(full_like(x, 0, layout.shape), x.dtype, x.weak)
+    if layout.empty is not None:
+        raise IndexError(
+            f"axis {layout.empty} of an array of shape {x.shape} is empty: no index fits"
+        )
     out = indexing.gather(
         x if layout.thin is None else slices.static_slice(x, layout.thin),
         chosen.indices,
@@ -314,6 +318,10 @@ def _update_windows(
 ) -> Array:
     thin = chosen.layout.thin
     if 0 in chosen.layout.batch:
+        return x
+    if chosen.layout.empty is not None:  # every index is out of range, so dropped
+        if op != "apply":
+            _fit(values, chosen.layout.shape)
         return x
     if thin is None:
         return _scattered(op, x, chosen, values, options)

@@ -46,6 +46,7 @@ class Layout:
     sizes: Shape
     flat: Shape  # of what is chosen
     shape: Shape  # the same, with the new axes
+    empty: int | None  # an axis in which no index fits
 
     @property
     def single(self) -> bool:
@@ -223,9 +224,6 @@ def _windows(shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool) -> L
     thin, sizes, starts = _along(shape, entries, wrap)
     places = [place for place, (_, k) in enumerate(entries) if _picks(k)]
     batch = common_shape(*[_picked_shape(entries[place][1]) for place in places])
-    for axis in starts:
-        if sizes[axis] > shape[axis] and 0 not in batch:
-            raise IndexError(f"axis {axis} of an array of shape {shape} is empty: no index fits")
     adjacent = places == list(range(places[0], places[0] + len(places)))
     layout = _not_picked(entries)
     layout.insert(len(_not_picked(entries[: places[0]])) if adjacent else 0, PICKS)
@@ -251,6 +249,7 @@ def _windows(shape: Shape, entries: Sequence[tuple[Any, Sign]], wrap: bool) -> L
         sizes=tuple(sizes),
         flat=tuple(flat),
         shape=tuple(full),
+        empty=next((axis for axis in starts if sizes[axis] > shape[axis]), None),
     )
 
 

@@ -37,8 +37,8 @@ def apply_along_axis(
         return func1d(v, *args, **kwargs)
 
     mapped: Callable[..., Any] = function
-    for _ in range(len(x.shape) - 1 - axis):
-        mapped = vmap(mapped, in_axes=1, out_axes=-1)
+    for later in range(1, len(x.shape) - axis):
+        mapped = vmap(mapped, in_axes=later, out_axes=-1)
     for _ in range(axis):
         mapped = vmap(mapped)
     out: Array = mapped(x)

@@ -19,7 +19,7 @@ from arrayport.numpy.selecting import trim_zeros
 from arrayport.numpy.shapes import atleast_1d, flip, roll
 from arrayport.ops.elementwise import abs, conj, not_equal, power, select, sqrt, square
 from arrayport.ops.elementwise import neg as negative
-from arrayport.ops.promotion import counted, inexact, promote_dtypes, promote_inexact
+from arrayport.ops.promotion import common_shape, counted, inexact, promote_dtypes, promote_inexact
 from arrayport.ops.shapes import pad
 from arrayport.ops.structure import constant, convert, full_like
 
@@ -50,7 +50,7 @@ def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     """
     del unroll
     p, x = promote_dtypes((p, x), "polyval")
-    out = full_like(x, 0)
+    out = full_like(x, 0, common_shape(p.shape[1:], x.shape))
     for i in range(p.shape[0]):
         out = out * x + p[i]
     return out

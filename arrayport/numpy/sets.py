@@ -122,7 +122,8 @@ def _unique(
     if not count and size and fill is None:
         raise ValueError("unique of no elements with a size needs a fill_value")
     rows = reshape(parts, (count, prod(shape)))
-    order = lexsort([rows[:, i] for i in reversed(range(rows.shape[1]))])
+    keys = [rows[:, i] for i in reversed(range(rows.shape[1]))]
+    order = lexsort(keys or [full_like(rows, 0, (count,))])
     ordered = rows[order]
     first = _firsts(ordered, equal_nan)
     number = cumsum(first) - 1

@@ -305,6 +305,13 @@ def _quantile(
     kept = [i for i in range(len(x.shape)) if i not in axes]
     rest = [x.shape[i] for i in kept]
     count = prod(x.shape[i] for i in axes)
+    extents = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else rest
+    if not count and prod(rest):
+        if not skip_nan:
+            raise ValueError(
+                f"there is no quantile or median of no elements, as of shape {x.shape}"
+            )
+        return full_like(x, np.nan, (*parts.shape, *extents))
 
     def in_columns(x: Array) -> Array:
         return reshape(transpose(x, [*axes, *kept]), [count, *rest])
@@ -326,7 +333,6 @@ def _quantile(
     found = _read_between(ordered, place, method)
     if not skip_nan:
         found = select(any(bad, 0), full_like(found, np.nan, ()), found)
-    extents = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else rest
     return reshape(found, [*parts.shape, *extents])
 
 
@@ -401,6 +407,8 @@ def cov(
         else:
             divisor = total - ddof * sum(weight * aweights) / total
         scaled = off * weight
+    if not x.shape[1]:
+        divisor = np.nan
     out = dot(off, conj(scaled).T) / divisor
     return reshape(out, ()) if out.size == 1 else out
 

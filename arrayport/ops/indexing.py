@@ -243,6 +243,8 @@ gather_p = Primitive(
 
 def take(x: Array, indices: Array, axis: int = 0, **options: Any) -> Array:
     """Read along an axis at indices of any shape, which takes its place; options as `gather`."""
+    if 0 in indices.shape:
+        return _nothing(x, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
     rank, new = len(x.shape), len(indices.shape)
     numbers = GatherDimensionNumbers(
         (*range(axis), *range(axis + new, rank + new - 1)), (axis,), (axis,)
@@ -253,11 +255,18 @@ def take(x: Array, indices: Array, axis: int = 0, **options: Any) -> Array:
 
 def take_along(x: Array, indices: Array, axis: int, **options: Any) -> Array:
     """Read along an axis, at each place of the others by its own indices; options as `gather`."""
+    if 0 in indices.shape:
+        return _nothing(x, indices.shape)
     others = tuple(d for d in range(len(x.shape)) if d != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     sizes = [1] * len(x.shape)
     options.setdefault("mode", PROMISE)
     return gather(x, reshape(indices, (*indices.shape, 1)), numbers, sizes, **options)
+
+
+def _nothing(x: Array, shape: Shape) -> Array:
+    """What no index reads, also of an axis in which no window fits."""
+    return convert(full_like(x, 0, shape), x.dtype, x.weak)
 
 
 # ---------------------------------------------------------------------------------------- scatter

@@ -136,3 +136,14 @@ def test_unwrap_takes_whole_periods_out(dtype: str, period: float) -> None:
 def test_geomspace_of_complex_ends_is_a_spiral() -> None:
     found = np.asarray(anp.geomspace(1 + 1j, 8, 4))
     np.testing.assert_allclose(found, np.geomspace(1 + 1j, 8, 4), rtol=1e-6, atol=1e-6)
+
+
+def test_apply_along_axis_keeps_the_other_axes_in_order() -> None:
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    for axis in range(3):
+        for function, own in ((anp.cumsum, np.cumsum), (anp.sum, np.sum)):
+            np.testing.assert_array_equal(
+                anp.apply_along_axis(function, axis, anp.asarray(x)),
+                np.apply_along_axis(own, axis, x),
+                str(axis),
+            )
