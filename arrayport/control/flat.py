@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from arrayport.core.array import Array, Aval, Tracer, aval_of
-from arrayport.core.dtypes import promote
-from arrayport.core.nodes import keystr
+from arrayport.core.dtypes import float0, promote
+from arrayport.core.nodes import keystr, register_pytree_node
 from arrayport.core.program import Program, eval_program
-from arrayport.core.tree import tree_flatten, tree_flatten_with_path, tree_unflatten
+from arrayport.core.tree import tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import convert, in_front, mapped_in_front
 from arrayport.transforms.derived import batch_program
@@ -24,9 +26,31 @@ def split(xs: Sequence[Any], counts: Counts) -> tuple[list[Any], list[Any], list
     return list(xs[:n]), list(xs[n : n + m]), list(xs[n + m :])
 
 
+class _Unmoved:
+    """Zeros of float0 in a tree: no Array can be, so a node without leaves stands for them."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
+register_pytree_node(_Unmoved, lambda x: ((), x.shape), lambda shape, _: np.zeros(shape, float0))
+
+
+def _is_float0(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype == float0
+
+
+def _set_apart(x: Any) -> Any:
+    return _Unmoved(x.shape) if _is_float0(x) else x
+
+
 def flatten(tree: Any, name: str) -> tuple[list[Array], Any]:
     """The leaves of a pytree as Arrays, and its structure; `name` is for messages."""
     leaves, structure = tree_flatten(tree)
+    if any(map(_is_float0, leaves)):
+        leaves, structure = tree_flatten(tree_map(_set_apart, tree))
     return [x if isinstance(x, Array) else lift(x, None, name) for x in leaves], structure
 
 

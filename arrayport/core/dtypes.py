@@ -459,6 +459,18 @@ def check_fits(value: int, dtype: DType) -> None:
             )
 
 
+def saturated(value: complex, dtype: DType) -> complex:
+    """Give a Python float as what an integer dtype makes of it: its nearest, NaN 0; others as is.
+
+    >>> saturated(300.5, uint8), saturated(float("nan"), int32), saturated(0.5, float32)
+    (255, 0, 0.5)
+    """
+    if type(value) is not float or dtype not in _RANGES:
+        return value
+    low, high = _RANGES[dtype]
+    return 0 if value != value else int(min(max(value, low), high))  # noqa: PLR0124 - NaN
+
+
 @dataclasses.dataclass(frozen=True)
 class FloatInfo:
     """The limits of a floating-point type, as Python numbers (the array API's finfo object)."""

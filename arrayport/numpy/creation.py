@@ -311,7 +311,7 @@ def full_like(
             raise dtypes.no_number()
         if type(fill_value) is int:
             dtypes.check_fits(fill_value, known)
-        fill_value = PYTHON[dtypes.kind(known)](fill_value)
+        fill_value = PYTHON[dtypes.kind(known)](dtypes.saturated(fill_value, known))
         home = backend_of(like) if isinstance(like, Array) else None
         aval = Aval(extent, known)
         made = on_device(home, structure.full_like, aval, fill_value, extent, weak)

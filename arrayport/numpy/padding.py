@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from arrayport.control.units import unit
+from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.numpy.arguments import arrayed, integer_of
 from arrayport.numpy.mappings import apply_along_axis
@@ -104,7 +105,11 @@ def _nothing_left(kwargs: dict[str, Any], mode: str) -> None:
 def _constant(x: Array, widths: Pairs, values: Pairs) -> Array:
     first = values[0][0] if values else 0
     if all(type(v) in {int, float, bool, complex} and v == first for pair in values for v in pair):
-        return shapes.pad(x, constant(first, x), [(low, high, 0) for low, high in widths])
+        return shapes.pad(
+            x,
+            constant(dtypes.saturated(first, x.dtype), x),
+            [(low, high, 0) for low, high in widths],
+        )
     for axis, ((low, high), (before, after)) in enumerate(zip(widths, values, strict=True)):
         for ends, value in (((low, 0, 0), before), ((0, high, 0), after)):
             config = [(0, 0, 0)] * len(x.shape)

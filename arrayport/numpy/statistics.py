@@ -306,7 +306,7 @@ def _quantile(
     rest = [x.shape[i] for i in kept]
     count = prod(x.shape[i] for i in axes)
     extents = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else rest
-    if not count and prod(rest):
+    if not count and 0 not in rest:
         if not skip_nan:
             raise ValueError(
                 f"there is no quantile or median of no elements, as of shape {x.shape}"

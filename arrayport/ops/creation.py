@@ -84,7 +84,8 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, sharding: Any = No
     known = own if dtype is None else dtypes.canonicalize(dtype)
     if type(fill_value) is int:
         dtypes.check_fits(fill_value, known)
-    return full_p.bind(shape=shape, value=fill_value, dtype=known, weak=weak and dtype is None)
+    value = dtypes.saturated(fill_value, known)
+    return full_p.bind(shape=shape, value=value, dtype=known, weak=weak and dtype is None)
 
 
 def eye(size: int, like: Array) -> Array:

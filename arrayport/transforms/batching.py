@@ -243,6 +243,8 @@ def batched(
         values = [
             o
             if a is None and not isinstance(o, Array)  # it is no example's, and stays as it is
+            else _repeated(o, a, trace.size)
+            if getattr(o, "dtype", None) == dtypes.float0
             else trace.output(lift(o), a, sum_match=sum_match)
             for o, a in zip(outs, axes, strict=True)
         ]
@@ -250,6 +252,11 @@ def batched(
         return tree_unflatten(tree, values)
 
     return own
+
+
+def _repeated(tangent: Any, axis: int, size: int) -> Any:
+    """Zeros of float0, which no trace follows, with the axis that is mapped."""
+    return np.repeat(np.expand_dims(tangent, axis), size, axis)
 
 
 def argument(args: Any, kwargs: Any, i: int) -> str:

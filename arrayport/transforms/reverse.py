@@ -16,7 +16,7 @@ from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_er
 from arrayport.core.trace import backend_of, finish
 from arrayport.core.tree import tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift, settle
-from arrayport.ops.structure import convert, full_like, zeros
+from arrayport.ops.structure import convert, full_like
 from arrayport.transforms.engines import by_engine, run_on_engine
 from arrayport.transforms.forward import JVPTrace, JVPTracer
 from arrayport.transforms.graph import GradTrace, GradTracer, Node, backward, forward
@@ -228,7 +228,7 @@ def _gradient(ct: Array | None, x: Any) -> Any:
     """What the caller gets for x: zeros if nothing arrived, and as weak as x."""
     x = lift(x)
     if ct is None:
-        return zeros(x) if is_inexact(x.dtype) else np.zeros(x.shape, float0)
+        return full_like(x, 0, weak=x.weak) if is_inexact(x.dtype) else np.zeros(x.shape, float0)
     return ct if ct.weak is x.weak else convert(ct, x.dtype, x.weak)
 
 

@@ -500,3 +500,14 @@ def test_example_of_a_made_function(name):
     with ap.config.override("enable_x64", False):
         found = doctest.DocTestRunner(verbose=False, optionflags=flags).run(test)
     assert found == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
+@pytest.mark.parametrize("run", [lambda f: f, ap.jit], ids=["eager", "jit"])
+def test_a_neighbour_is_the_next_number_of_the_dtype(dtype, run):
+    x = np.array([0, 1, -1.5, 3], dtype)
+    gap = np.float32(ml_dtypes.finfo(dtype).eps)
+    up = [float(ml_dtypes.finfo(dtype).smallest_subnormal), 1 + gap, gap - 1.5, 3 + 2 * gap]
+    found = run(ops.nextafter)(lift(x), lift(np.full(4, 9, dtype)))
+    assert found.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(found).astype(np.float32), np.float32(up))

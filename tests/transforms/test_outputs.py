@@ -109,3 +109,27 @@ def test_a_gradient_given_away_is_no_other_value() -> None:
     for found in pull(ct):
         ap.jit(lambda v: v + 1, donate_argnums=0)(found)
     assert ct.tolist() == [3, 3, 3]
+
+
+def test_zeros_of_float0_leave_every_transformation() -> None:
+    slopes = ap.grad(lambda x, i: x * i, argnums=(0, 1), allow_int=True)
+    for run, shape in (
+        (ap.jit(slopes), ()),
+        (ap.vmap(slopes), (2,)),
+        (ap.jit(ap.vmap(slopes)), (2,)),
+    ):
+        x = anp.full(shape, 2.0)
+        for _ in range(2):
+            of_x, of_i = run(x, anp.full(shape, 3))
+            assert np.unique(of_x).tolist() == [3.0]
+            assert (of_i.shape, of_i.dtype) == (shape, ap.float0)
+    across = ap.vmap(lambda _x: np.zeros((3, 4), ap.float0), out_axes=-1)(anp.ones(2))
+    assert (across.shape, across.dtype) == ((3, 4, 2), ap.float0)
+    kept = ap.jit(lambda t: (t, 1.0))(across)[0]
+    assert (kept.shape, kept.dtype) == (across.shape, ap.float0)
+
+
+def test_zeros_that_nothing_arrived_at_are_as_weak_as_the_input() -> None:
+    for run in (ap.grad, lambda f: ap.jit(ap.grad(f))):
+        assert run(lambda _x: 2.0)(1.0).weak_type
+        assert not run(lambda _x: 2.0)(anp.float32(1)).weak_type

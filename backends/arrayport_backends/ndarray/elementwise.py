@@ -296,7 +296,8 @@ ROWS: Rows = {
     ops.floor_p: ufunc("floor", Builder.floor),
     ops.ceil_p: ufunc("ceil", Builder.ceil),
     ops.round_p: ufunc("rint", Builder.rint),
-    ops.nextafter_p: ufunc("nextafter", signs.nextafter, price=4),
+    # Neighbours are those of the dtype itself, so nothing computes them as a wider one.
+    ops.nextafter_p: Kernel("nextafter", ufunc=True, moves=True),
     ops.stop_gradient_p: Kernel(
         lambda _lib, x: x, view=True, moves=True, scalar=lambda _b, x: x, kinds="biufck"
     ),

@@ -239,7 +239,7 @@ SIGNED = [*SPECIAL, *[-v for v in SPECIAL]]
 FLOATING = {row[0] for row in UNARY} | {ops.neg_p, ops.abs_p, ops.sign_p, ops.floor_p, ops.ceil_p}
 FLOATING |= {ops.round_p, ops.is_finite_p, ops.square_p, special.lgamma_p, special.entr_p}
 OF_TWO = [
-    *[ops.add_p, ops.sub_p, ops.mul_p, ops.div_p, ops.pow_p, ops.atan2_p, ops.nextafter_p],
+    *[ops.add_p, ops.sub_p, ops.mul_p, ops.div_p, ops.pow_p, ops.atan2_p],
     *[ops.rem_p, ops.floor_divide_p, ops.remainder_p, ops.max_p, ops.min_p],
     *[ops.eq_p, ops.ne_p, ops.lt_p, ops.le_p, ops.gt_p, ops.ge_p],
     *[special.xlogy_p, special.xlog1py_p],

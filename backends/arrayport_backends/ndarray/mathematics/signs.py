@@ -28,12 +28,3 @@ def is_finite(b: Builder, x: Scalar) -> Scalar:
     if x.kind == "c":
         return is_finite(b, b.real(x)) & is_finite(b, b.imag(x))
     return b.abs(x) < inf if x.kind == "f" else b.constant(True, dtypes.bool_)
-
-
-def nextafter(b: Builder, x: Scalar, y: Scalar) -> Scalar:
-    """The neighbour of x on the way to y."""
-    code = b.bitcast(x, bits_of(x.dtype))
-    outwards = b.select((y > x) == (x > 0), code + 1, code - 1)
-    least = b.copysign(b.bitcast(code.like(1), x.dtype), y)
-    moved = b.select(x == 0, least, b.bitcast(outwards, x.dtype))
-    return b.select(x == y, y, b.select(b.isnan(x) | b.isnan(y), x + y, moved))
