@@ -147,3 +147,14 @@ def test_apply_along_axis_keeps_the_other_axes_in_order() -> None:
                 np.apply_along_axis(own, axis, x),
                 str(axis),
             )
+
+
+def test_a_float_that_fills_integers_saturates() -> None:
+    ones = anp.ones(1, "int8")
+    for fill in (
+        lambda v: anp.full((1,), v, "int8"),
+        lambda v: anp.full_like(ones, v),
+        lambda v: anp.pad(ones, (0, 1), constant_values=v)[1:],
+    ):
+        found = [fill(v).tolist() for v in (300.5, float("-inf"), float("nan"), -1.9)]
+        assert found == [[127], [-128], [0], [-1]]
