@@ -25,6 +25,7 @@ def _leafwise(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a collective of pytrees of raw values one of pytrees of Arrays."""
 
     @translating
+    @wraps(function)
     def call(x: Any, axis_name: Any, *args: Any, **options: Any) -> Any:
         raws, kinds = unwrap(x)
         try:
