@@ -164,8 +164,8 @@ def breakpoint(
 
     Source: `jax.debug.breakpoint`.
 
-    End of file (Ctrl-D) goes on. `token` is given back. `backend`, `filter_frames`, `num_frames`
-    and further arguments, of JAX's debugger, change nothing.
+    `p x` or `x` shows x; `c` or end of file (Ctrl-D) goes on. `token` is given back. `backend`,
+    `filter_frames`, `num_frames` and further arguments, of JAX's debugger, change nothing.
     """
     del backend, filter_frames, num_frames, kwargs
     frame = user_frame()
@@ -175,15 +175,22 @@ def breakpoint(
     names = frame.f_globals if frame else {}
 
     def stop(**values: Any) -> None:
-        code.interact(
-            banner=f"breakpoint at {where}: {', '.join(variables)}",
-            local={**names, **others, **values},
-            exitmsg="",
-        )
+        console = code.InteractiveConsole({**names, **others, **values})
+        console.raw_input = _command
+        console.interact(f"breakpoint at {where}: {', '.join(variables)}", exitmsg="")
         sys.stdout.flush()
 
     debug_callback(stop, (), arrays, ordered=ordered)
     return token
+
+
+def _command(prompt: str = "") -> str:
+    """Read a line for the console: a debugger's `p x` shows x, and its `c` goes on."""
+    line = input(prompt)
+    word, _, rest = line.strip().partition(" ")
+    if line.strip() in {"c", "cont", "continue"}:
+        raise EOFError
+    return rest if word in {"p", "pp"} and rest and not rest.startswith("=") else line
 
 
 if not TYPE_CHECKING:

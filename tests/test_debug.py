@@ -182,7 +182,7 @@ def test_log(caplog):
 
 @pytest.mark.usefixtures("backend")
 def test_breakpoint(printed, monkeypatch):
-    lines = iter(["print('seen', float(doubled), label)"])
+    lines = iter(["print('seen', float(doubled), label)", "p doubled", "c", "print('not asked')"])
 
     def answer(_prompt=""):
         try:
@@ -200,6 +200,6 @@ def test_breakpoint(printed, monkeypatch):
         return doubled, label == "twice"
 
     f(1.5)
-    assert "seen 3.0 twice" in printed()
+    assert printed() == ["seen 3.0 twice", "Array(3., dtype=float32)"]
     assert ap.debug.breakpoint(token=anp.ones(2)).shape == (2,)
     printed()

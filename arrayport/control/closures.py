@@ -12,12 +12,13 @@ from arrayport.control.flat import Staged, flatten
 from arrayport.control.jit import jit, jit_p
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import aval_of
+from arrayport.core.nodes import register_pytree_node
 from arrayport.core.program import Program
-from arrayport.core.tree import Partial, tree_flatten, tree_structure, tree_unflatten
+from arrayport.core.tree import Partial, tree_flatten, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.transforms.engines import by_engine, run_on_engine
 from arrayport.transforms.inspection import typed
-from arrayport.transforms.reverse import vjp
+from arrayport.transforms.reverse import Linear, vjp
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,14 @@ def as_tree(fun: Callable[..., Any], *likes: Any) -> Partial:
     leaves, tree = tree_flatten(likes)
     converted, captured = _converted(fun, [aval_of(lift(x)) for x in leaves], tree)
     return Partial(_CapturedFirst(converted), *captured)
+
+
+def _flat(linear: Linear) -> tuple[tuple[Any, ...], Any]:
+    found = as_tree(linear.function, *linear.likes)
+    return found.args, found.func
+
+
+register_pytree_node(Linear, _flat, lambda function, captured: Partial(function, *captured))
 
 
 def custom_gradient(
@@ -165,8 +174,6 @@ def fwd_and_bwd(
     def forward(*args: Any, **kwargs: Any) -> Any:
         chosen = partial(of_chosen(fun, numbers, args), **kwargs)
         value, pull, *aux = vjp(chosen, *[args[n] for n in numbers], has_aux=has_aux)
-        if tree_structure(pull).num_nodes == 1:  # a function, whose graph no pytree shows
-            pull = as_tree(pull, value)
         return value, pull, *aux
 
     def backward(pull: Any, ct: Any) -> Any:

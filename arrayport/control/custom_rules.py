@@ -216,6 +216,7 @@ class Custom:
         nondiff_argnames: Sequence[str] = (),
     ) -> None:
         update_wrapper(self, fun)
+        self.__name__ = getattr(fun, "__name__", type(fun).__name__)  # a partial has none
         self.fun = fun
         names = list(inspect.signature(fun).parameters) if nondiff_argnames else []
         self.nondiff = tuple(

@@ -41,6 +41,8 @@ def by_engine(
     own: Callable[..., Any], name: str, fun: Callable[..., Any], **options: Any
 ) -> Callable[..., Any]:
     """Make a transformed function that a native engine's `name` runs where there is one."""
+    if not callable(fun):
+        raise TypeError(f"{name} needs a function, not {type(fun).__name__}")
     natives: dict[Any, Callable[..., Any]] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:

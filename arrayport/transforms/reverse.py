@@ -235,6 +235,22 @@ def _gradient(ct: Array | None, x: Any) -> Any:
 # ---- vjp, linearize, jvp
 
 
+class Linear:
+    """The map that `vjp` or `linearize` gives, of what is like `likes`; a node of pytrees.
+
+    Its leaves are the traced values that it captured (`control/closures.py`).
+    """
+
+    __slots__ = ("function", "likes")
+
+    def __init__(self, function: Callable[..., Any], likes: tuple[Any, ...]) -> None:
+        self.function = function
+        self.likes = likes
+
+    def __call__(self, *given: Any) -> Any:
+        return self.function(*given)
+
+
 def vjp(
     fun: Callable[..., Any],
     *primals: Any,
@@ -279,7 +295,7 @@ def _vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         return tree_unflatten(tree, [_gradient(c, t) for c, t in zip(found, inputs, strict=True)])
 
     out = tree_unflatten(out_tree, outs)
-    return (out, pull, aux) if has_aux else (out, pull)
+    return (out, Linear(pull, (out,)), aux) if has_aux else (out, Linear(pull, (out,)))
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -320,7 +336,8 @@ def _linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
         )
 
     out = tree_unflatten(out_tree, outs)
-    return (out, push, aux) if has_aux else (out, push)
+    linear = Linear(push, primals)
+    return (out, linear, aux) if has_aux else (out, linear)
 
 
 def _matching(t: Any, x: Array, what: str, of: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,24 @@ def test_rules_that_give_no_pair_are_named():
     for function in (forwards, backwards):
         with pytest.raises(TypeError, match=rf"{function.__name__} must give a pair"):
             jax.grad(lambda x, f=function: f(x).sum())(jnp.asarray(X))
+
+
+def test_linear_maps_leave_the_function_that_made_them():
+    """What vjp and linearize give is a pytree of what it captured."""
+    x = jnp.asarray(X)
+    _, pull = jax.jit(lambda x: jax.vjp(jnp.square, x))(x)
+    _, push = jax.jit(lambda x: jax.linearize(jnp.square, x))(x)
+    for (found,) in (pull(x), [push(x)]):
+        assert found.tolist() == (2 * X * X).tolist()
+
+
+def test_functions_of_any_kind_and_nothing_else():
+    double = jax.custom_jvp(partial(jnp.multiply, 2))  # which has no name
+    double.defjvp(lambda primals, tangents: (double(*primals), 3 * tangents[0]))
+    assert float(jax.grad(double)(1.0)) == 3
+    for transform in (jax.grad, jax.vmap, jax.jacfwd, jax.checkpoint):
+        with pytest.raises(TypeError, match="needs a function, not int"):
+            transform(3)
 
 
 def test_keys_of_each_number():
