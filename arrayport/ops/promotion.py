@@ -96,7 +96,7 @@ def home_of(*xs: Any) -> backends.Backend | None:
 
 def lift_all(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     """Make Arrays of all; NumPy arrays go where the others are."""
-    if all(isinstance(x, Array) for x in xs):
+    if all([isinstance(x, Array) for x in xs]):  # noqa: C419 - quicker
         return list(xs)
     home = home_of(*xs)
     return [lift(x, home, name) for x in xs]
@@ -147,7 +147,7 @@ def promote_dtypes(xs: Sequence[Any], name: str = "an operand") -> list[Array]:
     """Give any number of operands one dtype."""
     arrays = lift_all(xs, name)
     first = arrays[0].dtype
-    if all(not x.weak and x.dtype is first for x in arrays):
+    if all([not x.weak and x.dtype is first for x in arrays]):  # noqa: C419 - quicker
         return arrays
     dtype, weak = dtypes.result_type(*[(x.dtype, x.weak) for x in arrays])
     return settle([convert(x, dtype, weak or x.weak) for x in arrays])

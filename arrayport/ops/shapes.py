@@ -66,7 +66,8 @@ def _concatenate_abstract(*xs: Any, dimension: int) -> Aval:
                 f"cannot concatenate dtypes {names}: cast to one, or use numpy.concatenate"
             )
         extent += x.shape[dimension]
-    return Aval((*before, extent, *after), first.dtype, all(x.weak for x in xs))
+    weak = all([x.weak for x in xs])  # noqa: C419 - quicker
+    return Aval((*before, extent, *after), first.dtype, weak)
 
 
 def _concatenate_transpose(i: int, g: Array, *xs: Any, dimension: int) -> Array:
