@@ -49,7 +49,10 @@ def elementwise(
         own = xs[-1].dtype
         if own.num >= UNCOMMON and dtypes.is_key(own) and name not in KEYED:
             raise dtypes.no_number()
-        out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
+        try:
+            out = own if dtype is None else dtype if isinstance(dtype, np.dtype) else dtype(own)
+        except TypeError as e:
+            raise TypeError(f"{name}: {e}") from None
         return new(Aval, (shape, out, soft))
 
     def batch(

@@ -139,6 +139,7 @@ def test_errors_are_ours(row: Row) -> None:
         (lambda: anp.pad(anp.ones(2), 1, mode="x"), NotImplementedError, "use one of 'constant'"),
         (lambda: ap.nn.one_hot(anp.arange(2), -1), ValueError, "num_classes must not be negative"),
         (lambda: len(anp.array(1)), TypeError, "it has no axis"),
+        (lambda: anp.bitwise_and(anp.ones(2), 1), TypeError, "and: this operation has no meaning"),
     ],
 )
 @pytest.mark.usefixtures("backend")
