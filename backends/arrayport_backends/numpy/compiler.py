@@ -24,7 +24,7 @@ from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.executor import Executor, Routine
 from arrayport_backends.ndarray.kernels import Kernel
 from arrayport_backends.ndarray.schedules import described, held, named
-from arrayport_backends.numpy import llvm, objects
+from arrayport_backends.numpy import blas, llvm, objects
 from arrayport_backends.numpy.blocks import blocked, space
 from arrayport_backends.numpy.codegen.convolutions import CONVOLUTIONS
 from arrayport_backends.numpy.codegen.emitters import nbytes
@@ -194,10 +194,10 @@ def made(program: Program, atoms: Sequence[Atom], executor: NumpyExecutor) -> li
         Entry(t.module, segment)
         ins, outs = ([numbers[a] for a in atoms] for atoms in (segment.reads, segment.stores))
         machine_code = llvm.assemble(str(t.module))
-        shares = SHARE in t.module.globals
+        calls = [name for name in (SHARE, *blas.CALLED) if name in t.module.globals]
         over = [(segment.reads.index(a), segment.stores.index(v)) for a, v in segment.over.items()]
         parts.append(
-            (named(group.units, code), machine_code, ins, outs, segment.scratch, shares, over)
+            (named(group.units, code), machine_code, ins, outs, segment.scratch, calls, over)
         )
     return parts
 
@@ -243,11 +243,11 @@ def loaded(
     ins: Sequence[int],
     outs: Sequence[int],
     scratch: int,
-    shares: bool,
+    calls: Sequence[str],
     over: Sequence[tuple[int, int]],
 ) -> Piece:
     """Bring machine code that reads and makes atoms of these numbers into memory."""
-    known = {SHARE: share()} if shares else {}
+    known = {name: share() if name == SHARE else blas.address(name) for name in calls}
     library = llvm.load(machine_code, ("entry", "segment", "table"), known)
     layout = Layout([atoms[i] for i in outs], scratch)
     run = builtin(library, layout, [atoms[i].dtype for i in ins], over)

@@ -31,7 +31,7 @@ import numpy as np
 from arrayport import control, core, ops, passes
 from arrayport.core.program import Program, Var
 from arrayport_backends import ndarray
-from arrayport_backends.numpy import llvm
+from arrayport_backends.numpy import blas, llvm
 from arrayport_backends.numpy.signatures import signature
 
 T = TypeVar("T")
@@ -154,6 +154,7 @@ def surroundings() -> bytes:
     sources = [file for room in rooms for file in sorted(room.rglob("*.py"))]
     parts = [sys.version, np.__version__, repr(llvm.binding.llvm_version_info), host.triple]
     parts += [llvm.binding.get_host_cpu_name(), llvm.binding.get_host_cpu_features().flatten()]
+    parts += map(blas.symbol, blas.CALLED)
     return sha256("\n".join(parts).encode() + b"".join(p.read_bytes() for p in sources)).digest()
 
 

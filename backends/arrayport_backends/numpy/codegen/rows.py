@@ -1,4 +1,4 @@
-"""Rows: nests that go through the same rows take turns on a few, which stay in the cache."""
+"""Rows: nests and products of the same rows take turns on a few, which stay in the cache."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from arrayport_backends.numpy.codegen.emitters import (
     whole,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
+from arrayport_backends.numpy.codegen.products import LEAST, ProductEmitter
 from arrayport_backends.numpy.codegen.streams import fetch, settle, stream
 from arrayport_backends.numpy.codegen.values import WORD
 from arrayport_backends.numpy.llvm import ir
@@ -25,11 +26,14 @@ from arrayport_backends.numpy.llvm import ir
 CACHED = 1 << 18  # bytes that stay in the cache by themselves
 TURN = 1 << 15  # bytes that the rows of one turn take
 STREAM = 1 << 14  # the same where what is stored is streamed
+CALLS = 1 << 17  # the same where BLAS is called, which takes some time to begin
+
+Member = NestEmitter | ProductEmitter
 
 
-def grouped(makers: Sequence[NestEmitter | Eqn]) -> list[list[NestEmitter] | Eqn]:
+def grouped(makers: Sequence[Member | Eqn]) -> list[list[Member] | Eqn]:
     """Runs of nests that go through the same rows, each reading of the others only its own row."""
-    groups: list[list[NestEmitter] | Eqn] = []
+    groups: list[list[Member] | Eqn] = []
     made: set[Atom] = set()  # by the last group
     for maker in makers:
         last = groups[-1] if groups else None
@@ -45,23 +49,23 @@ def grouped(makers: Sequence[NestEmitter | Eqn]) -> list[list[NestEmitter] | Eqn
     return [part for group in groups for part in worthwhile(group)]
 
 
-def worthwhile(group: list[NestEmitter] | Eqn) -> list[list[NestEmitter] | Eqn]:
+def worthwhile(group: list[Member] | Eqn) -> list[list[Member] | Eqn]:
     """A run as it is, or one by one if all that it touches stays in the cache anyway."""
     if isinstance(group, Eqn) or len(group) == 1 or sum(map(nbytes, touched(group))) > CACHED:
         return [group]
     return [[one] for one in group]
 
 
-def together(first: NestEmitter, made: AbstractSet[Atom], one: NestEmitter) -> bool:
+def together(first: Member, made: AbstractSet[Atom], one: Member) -> bool:
     """Whether a nest can take turns, row by row, with the first of others and what these made."""
-    if not (first.by_rows and one.by_rows and first.nest.lanes[0] == one.nest.lanes[0]):
+    if not (first.by_rows and one.by_rows and first.extent == one.extent):
         return False
     return made & set(one.reads) <= one.local
 
 
-def touched(group: Sequence[NestEmitter]) -> list[Atom]:
+def touched(group: Sequence[Member]) -> list[Atom]:
     """The values of which every row is read or stored."""
-    count = group[0].nest.lanes[0]
+    count = group[0].extent
     found = dict.fromkeys(a for m in group for a in (*m.reads, *m.stores))
     return [a for a in found if (lanes := lanes_of(a.shape)) and a.shape[lanes[0]] == count]
 
@@ -77,7 +81,7 @@ class RowsEmitter:
     def __init__(
         self,
         module: Any,
-        group: Sequence[NestEmitter],
+        group: Sequence[Member],
         needed: AbstractSet[Atom],
         streamed: Sequence[Atom],
     ) -> None:
@@ -91,8 +95,10 @@ class RowsEmitter:
         self.streamed = streamed
         self.held = [v for v in made if v not in needed or v in streamed]
         self.row = sum(map(nbytes, touched(group))) // self.extent
-        unit = (STREAM if streamed else TURN) // max(self.row, 1)
-        self.unit = min(max(unit // LINE * LINE or unit, 1), self.extent)
+        calls = [m for m in group if isinstance(m, ProductEmitter)]
+        unit = (CALLS if calls else STREAM if streamed else TURN) // max(self.row, 1)
+        unit = max(unit // LINE * LINE or unit, LEAST if calls else 1)
+        self.unit = min([unit, self.extent, *[m.unit for m in calls]])
         sizes = [nbytes(v) // self.extent * self.unit for v in self.held]
         firsts, lasts = dict[Atom, int](), dict[Atom, int]()
         for k, m in enumerate(group):

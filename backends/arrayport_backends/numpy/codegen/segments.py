@@ -10,6 +10,7 @@ from typing import Any
 
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Eqn, Literal, Program, Var, inner_programs
+from arrayport.ops.products import dot_general_p
 from arrayport.passes.fuse import Nest, fuse
 from arrayport_backends.ndarray.elements import Code, code_of
 from arrayport_backends.ndarray.language import KernelLanguage
@@ -24,7 +25,8 @@ from arrayport_backends.numpy.codegen.emitters import (
     shifted,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
-from arrayport_backends.numpy.codegen.rows import STREAM, RowsEmitter, grouped
+from arrayport_backends.numpy.codegen.products import ProductEmitter, few
+from arrayport_backends.numpy.codegen.rows import STREAM, Member, RowsEmitter, grouped
 from arrayport_backends.numpy.codegen.sharing import piece, shared
 from arrayport_backends.numpy.codegen.streams import MEMORY_BOUND, STREAMED
 from arrayport_backends.numpy.llvm import ir
@@ -85,10 +87,13 @@ class Translation:
         sound = all(a.dtype in DTYPES and 0 not in a.shape for a in (*eqn.ins, *eqn.outs))
         return (
             sound
-            and eqn.prim in self.makers
-            and self.makers[eqn.prim].fits(eqn)
+            and (few(eqn) if eqn.prim is dot_general_p else self.makes(eqn))
             and all(map(self.whole, inner_programs(eqn.params)))
         )
+
+    def makes(self, eqn: Eqn) -> bool:
+        """Whether one of the makers takes an equation."""
+        return eqn.prim in self.makers and self.makers[eqn.prim].fits(eqn)
 
     def whole(self, program: Program) -> bool:
         """Whether all of a Program becomes code."""
@@ -123,10 +128,7 @@ class Translation:
 
         `free`: what may be overwritten; `last`: what nothing reads that follows.
         """
-        makers = [
-            NestEmitter(self.module, u, code, self.texts) if isinstance(u, Nest) else u
-            for u in units
-        ]
+        makers = [self.maker(u, code) for u in units]
         parts = []
         groups = grouped(makers)
         readers = Counter(a for m in makers for a in reads(m))
@@ -141,13 +143,19 @@ class Translation:
             parts.append(self.nests(group, needed, last))
         return parts
 
+    def maker(self, unit: Unit, code: Code) -> Member | Eqn:
+        """What emits a nest or a product; another equation as it is."""
+        if isinstance(unit, Nest):
+            return NestEmitter(self.module, unit, code, self.texts)
+        return ProductEmitter(self.module, unit) if unit.prim is dot_general_p else unit
+
     def nests(
-        self, group: Sequence[NestEmitter], needed: AbstractSet[Atom], last: AbstractSet[Atom]
+        self, group: Sequence[Member], needed: AbstractSet[Atom], last: AbstractSet[Atom]
     ) -> Part:
-        """Nests that go through the same rows as one function; a single one is its own."""
-        maker: NestEmitter | RowsEmitter = group[0]
+        """Nests and products of the same rows as one function; a single nest is its own."""
+        maker: Member | RowsEmitter = group[0]
         streamed = [v for m in group for v in m.stores if v in last and streams(m, v)]
-        if len(group) > 1 or streamed:
+        if len(group) > 1 or streamed or isinstance(maker, ProductEmitter):
             maker = RowsEmitter(self.module, group, needed, streamed)
         if size := piece(maker):
             function, scratch = shared(maker, size)
@@ -237,7 +245,7 @@ def alike(a: Atom, v: Atom) -> bool:
     return a.shape == v.shape and a.dtype == v.dtype
 
 
-def streams(maker: NestEmitter, v: Var) -> bool:
+def streams(maker: Member, v: Var) -> bool:
     """Whether a value goes past the cache: it is large, its rows are not, its memory is new."""
     return (
         maker.by_rows
@@ -249,13 +257,13 @@ def streams(maker: NestEmitter, v: Var) -> bool:
 
 
 def overwrite(
-    groups: Sequence[list[NestEmitter] | Eqn], wanted: AbstractSet[Atom], free: Sequence[Atom]
+    groups: Sequence[list[Member] | Eqn], wanted: AbstractSet[Atom], free: Sequence[Atom]
 ) -> None:
     """Let nests store values over such as nothing else reads any more."""
     later: set[Atom] = set()
     for group in reversed(groups):
         found = [] if isinstance(group, Eqn) else group
-        for maker in found:
+        for maker in [m for m in found if isinstance(m, NestEmitter)]:
             others = {a for m in found if m is not maker for a in m.reads}
             for a in free:
                 if a in maker.reads and a not in later | others:
@@ -320,7 +328,7 @@ class Memory:
             b.call(p.function, [*[pointers[a] for a in (*p.reads, *p.stores)], *own])
 
 
-def reads(maker: NestEmitter | Eqn) -> Sequence[Atom]:
+def reads(maker: Member | Eqn) -> Sequence[Atom]:
     """What a nest or an equation reads."""
     return maker.ins if isinstance(maker, Eqn) else maker.reads
 
