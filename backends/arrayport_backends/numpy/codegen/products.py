@@ -56,9 +56,9 @@ class ProductEmitter:
         most = ALONE // (self.rows * self.columns * self.inner)
         return self.extent if self.extent <= most else most // TILE * TILE or most
 
-    def build(self, lane: int | None = None, unit: int = 1) -> Any:
+    def build(self, lane: int | None = None, unit: int = 1, *, single: bool = False) -> Any:
         """The function; without a lane, of all rows."""
-        del unit  # BLAS takes any number of rows
+        del unit, single  # BLAS takes any number of rows
         word, pointer, number = ir.IntType(WORD), ir.PointerType(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [pointer] * 3 + [word] * 2)
         function = internal(self.module, "product", kind)
