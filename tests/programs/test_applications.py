@@ -275,23 +275,37 @@ def test_quantum_circuit(wide, run_heavy, close):
         close([value, slope], [np.sin(0.3) ** 2, np.sin(0.6)], tight, tight)
 
 
-# ---- 21. an ordinary differential equation; tests/experimental/test_ode.py has its gradients
+# ---- 21. an ordinary differential equation
 
 
 def slope(y, _t, damping, stiffness):
     return jnp.stack([y[1], -damping * y[1] - stiffness * y[0]])
 
 
-def test_damped_oscillator(close):
+def test_damped_oscillator(run_heavy, close):
     y0, times = np.array([1.0, 0.0], np.float32), np.linspace(0, 5, 6, dtype=np.float32)
-    expected = integrate.odeint(
-        lambda y, _: [y[1], -0.3 * y[1] - 2 * y[0]],
-        y0.astype(float),
-        times.astype(float),
-        rtol=1e-10,
-        atol=1e-10,
-    )
-    program = jit(lambda d, k: odeint(slope, y0, times, d, k))
-    close(program(0.3, 2.0), expected, rtol=1e-3, atol=1e-4)
-    again = jit(lambda d, k: odeint(slope, y0, times, args=(d, k)))
+
+    def expected(damping=0.3, stiffness=2.0, start=1.0):
+        return integrate.odeint(
+            lambda y, _: [y[1], -damping * y[1] - stiffness * y[0]],
+            [start, 0.0],
+            times.astype(float),
+            rtol=1e-10,
+            atol=1e-10,
+        )
+
+    program = run_heavy(lambda d, k: odeint(slope, y0, times, d, k))
+    close(program(0.3, 2.0), expected(), rtol=1e-3, atol=1e-4)
+    again = run_heavy(lambda d, k: odeint(slope, y0, times, args=(d, k)))
     close(again(0.3, 2.0), program(0.3, 2.0), rtol=1e-6)
+
+    def loss(start, d, k):
+        return (odeint(slope, y0 * start, times, d, k) ** 2).sum()
+
+    def difference(name, value, step=1e-4):
+        sides = [(expected(**{name: value + s}) ** 2).sum() for s in (step, -step)]
+        return (sides[0] - sides[1]) / (2 * step)
+
+    found = run_heavy(grad(loss, (0, 1, 2)))(1.0, 0.3, 2.0)
+    wanted = difference("start", 1.0), difference("damping", 0.3), difference("stiffness", 2.0)
+    close(found, wanted, rtol=1e-3, atol=1e-3)

@@ -32,6 +32,7 @@ TELLING: dict[type[Exception], tuple[type[Exception], str]] = {
     theirs.KeyReuseError: (ours.KeyReuseError, ": make new ones with random.split"),
     theirs.JaxRuntimeError: (ours.JaxRuntimeError, ""),
     theirs.JaxprTypeError: (ours.JaxprTypeError, ""),
+    FloatingPointError: (FloatingPointError, ""),  # by debug_nans and debug_infs
 }
 CAUGHT = (*FAULTS, *TELLING)
 LINK = "See https://docs.jax.dev"  # what follows in JAX's messages is about JAX
@@ -47,7 +48,9 @@ def translated(error: Exception) -> Exception:
     line = line_of(error, ours.user_line())
     if known in TELLING:
         kind, advice = TELLING[known]
-        return kind(f"{str(error).partition(LINK)[0].strip()} (at {line}){advice}")
+        told = str(error).partition(LINK)[0].strip()
+        where = "" if " (at " in told else f" (at {line})"  # an inner call may have said it
+        return kind(f"{told}{where}{advice}")
     kind, use = FAULTS[known]
     if not use:
         return kind(
