@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from arrayport.control.custom_vjp import custom_vjp
 from arrayport.control.flat import Staged, flatten
 from arrayport.control.jit import jit, jit_p
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import aval_of
+from arrayport.core.dtypes import float0, is_inexact
 from arrayport.core.nodes import register_pytree_node
 from arrayport.core.program import Program
-from arrayport.core.tree import Partial, tree_flatten, tree_unflatten
+from arrayport.core.tree import Partial, tree_flatten, tree_map, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.transforms.engines import by_engine, run_on_engine
 from arrayport.transforms.inspection import typed
@@ -84,14 +87,20 @@ class _CapturedFirst:
 
 def as_tree(fun: Callable[..., Any], *likes: Any) -> Partial:
     """A function as a pytree of the traced values that it captured, for arguments like these."""
-    leaves, tree = tree_flatten(likes)
-    converted, captured = _converted(fun, [aval_of(lift(x)) for x in leaves], tree)
+    leaves, tree = flatten(likes, "an example of an argument")
+    converted, captured = _converted(fun, [aval_of(x) for x in leaves], tree)
     return Partial(_CapturedFirst(converted), *captured)
 
 
 def _flat(linear: Linear) -> tuple[tuple[Any, ...], Any]:
-    found = as_tree(linear.function, *linear.likes)
+    found = as_tree(linear.function, *tree_map(_moving, linear.likes))
     return found.args, found.func
+
+
+def _moving(x: Any) -> Any:
+    """What is like a value's tangent: zeros of float0 for what has none."""
+    x = lift(x)
+    return x if is_inexact(x.dtype) else np.zeros(x.shape, float0)
 
 
 register_pytree_node(Linear, _flat, lambda function, captured: Partial(function, *captured))

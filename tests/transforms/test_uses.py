@@ -66,6 +66,8 @@ def test_linear_maps_leave_the_function_that_made_them():
     _, push = jax.jit(lambda x: jax.linearize(jnp.square, x))(x)
     for (found,) in (pull(x), [push(x)]):
         assert found.tolist() == (2 * X * X).tolist()
+    _, pull = jax.jit(lambda x: jax.vjp(lambda x: (x, 1), x))(x)  # to one there is no tangent
+    assert pull((x, np.zeros((), jax.dtypes.float0)))[0].tolist() == X.tolist()
 
 
 def test_functions_of_any_kind_and_nothing_else():
