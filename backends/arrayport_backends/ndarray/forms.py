@@ -31,6 +31,7 @@ from arrayport.passes.forms import (
     Piecewise,
     Place,
     Pointwise,
+    places,
 )
 from arrayport.passes.indices import ZERO, Axis, Index, Indices, of, reshaped
 from arrayport_backends.ndarray.indexing import filler
@@ -39,6 +40,7 @@ from arrayport_backends.ndarray.scalars import HALVES
 
 SUMMED = 8  # products up to which a kernel sums them
 STACKED = 16  # the same of stacks of matrices, of which BLAS takes one at a time
+MOST_PLACES = 3000  # that one element of a sum of parts reads, each part once more in each range
 
 
 def pointwise(eqn: Eqn, at: Indices) -> Form:
@@ -149,6 +151,8 @@ def _scatter_all(eqn: Eqn, at: Indices) -> Form | None:
         if write is not slices.slice_add_p:
             return None
         form = _with_part(form, value, params["key"], at, base.shape)
+        if len(places(form)) > MOST_PLACES:
+            return None
     return form
 
 

@@ -15,6 +15,7 @@ import arrayport as ap
 import arrayport.numpy as anp
 from arrayport.core import dtypes
 from arrayport.core.backend import get
+from arrayport.passes.fuse import axes_over
 
 pytestmark = [
     pytest.mark.skipif(not llvm.available(), reason="there is nothing to test without LLVM"),
@@ -284,3 +285,14 @@ def test_every_operation_of_16_bit_floats_is_rounded(agree, dtype):
     assert not np.any(got.astype(np.float32))
     x, v = anp.ones(16, dtype), anp.full(12, 0.0058594, dtype)
     agree(lambda x, v: x.at[2:14].add(v).at[3:15].add(v), x, v, ulps=0)
+
+
+def test_a_sum_of_many_parts_is_no_form():
+    # As one form it would read 5 to the power of 9 elements, and take a minute to compile.
+    x = anp.asarray(np.float32([[2, 1, 0], [1, 3, 1], [0, 1, 4]]))
+    slope = ap.grad(anp.linalg.det)
+    program = ap.jit(slope).trace(x).program
+    (parts,) = [eqn for eqn in program.eqns if eqn.prim.name == "scatter_all"]
+    assert get("numpy").language.form(parts, axes_over(parts.outs[0].shape)) is None
+    # the cofactors
+    assert ap.jit(slope)(x).tolist() == [[11, -4, 1], [-4, 8, -2], [1, -2, 5]]
