@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
 from arrayport.core.dtypes import default_float
 from arrayport.core.names import absent
+from arrayport.core.units import unit
 from arrayport.numpy import abs, arange, divide, logical_and, maximum, minimum, moveaxis, sin, where
 from arrayport.ops.indexing import take
 from arrayport.ops.precisions import Precision

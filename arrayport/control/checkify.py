@@ -36,6 +36,7 @@ from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.errors import replaying, user_line
 from arrayport.core.primitive import Collective, Holder, Primitive
 from arrayport.core.program import Eqn, Literal, PlacedEqn, Program, eval_program, inner_programs
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.ops.elementwise import div_p, equal, floor_divide_p, not_equal, select, stop_gradient
 from arrayport.ops.indexing import (
@@ -50,7 +51,6 @@ from arrayport.ops.indexing import (
 from arrayport.ops.reductions import argmax, reduce_or
 from arrayport.ops.structure import convert, reshape, zeros
 from arrayport.ops.windows import dynamic_slice_p, dynamic_update_slice_p
-from arrayport.transforms.engines import route
 from arrayport.transforms.staging import restage
 
 State = list[Array]  # of an error: its code, then the values of its slots

@@ -18,13 +18,12 @@ from arrayport.core.contexts import within
 from arrayport.core.errors import JaxRuntimeError, user_line
 from arrayport.core.nodes import register_pytree_node_class
 from arrayport.core.primitive import Callback
-from arrayport.core.trace import EVAL, complete, current_stage
+from arrayport.core.trace import EVAL, complete, current_stage, route
 from arrayport.core.tree import PyTreeDef, tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.elementwise import select, stop_gradient
 from arrayport.ops.promotion import lift
 from arrayport.ops.reductions import argmax
 from arrayport.ops.structure import convert, full_p, in_front
-from arrayport.transforms.engines import route
 
 NONE = -1  # the code of an error that did not happen
 

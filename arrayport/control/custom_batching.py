@@ -13,6 +13,7 @@ from arrayport.control.scanning import scan
 from arrayport.core.array import Array, aval_of
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
+from arrayport.core.trace import route
 from arrayport.core.tree import (
     broadcast_prefix,
     tree_flatten,
@@ -21,7 +22,6 @@ from arrayport.core.tree import (
     tree_unflatten,
 )
 from arrayport.ops.structure import mapped_in_front
-from arrayport.transforms.engines import route
 
 # Operands: what the function captured (`free`), then its arguments. A derivative is that of the
 # function, mapped as any other; only the function itself is mapped by its rule.

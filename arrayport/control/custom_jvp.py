@@ -26,10 +26,10 @@ from arrayport.control.flat import flatten
 from arrayport.core.array import Array
 from arrayport.core.dtypes import float0, is_inexact
 from arrayport.core.primitive import Holder
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import zeros
-from arrayport.transforms.engines import route
 from arrayport.transforms.staging import StagingTrace
 
 # Operands: free, then primals. `rule` maps (free, primals, tangents) to outputs, then tangents of

@@ -24,11 +24,11 @@ from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.dtypes import float0, is_inexact
 from arrayport.core.errors import NotDifferentiableError
 from arrayport.core.primitive import Holder
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_map, tree_structure, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.ops.structure import batch_to_front, move_axis, reduce_sum, zeros
 from arrayport.transforms.batching import in_batch
-from arrayport.transforms.engines import route
 from arrayport.transforms.staging import StagingTrace
 
 # Operands: free, then primals. `fwd` takes which primals are differentiated and the operands, and

@@ -23,7 +23,7 @@ from arrayport.core.following import through
 from arrayport.core.primitive import Holder
 from arrayport.core.program import Program
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
-from arrayport.core.trace import EVAL, current_stage, named_axes
+from arrayport.core.trace import EVAL, current_stage, named_axes, route
 from arrayport.core.tree import tree_leaves, tree_structure, tree_unflatten
 from arrayport.core.watch import inspecting
 from arrayport.ops.placement import constrained
@@ -37,7 +37,6 @@ from arrayport.transforms.derived import (
     marked,
     spread,
 )
-from arrayport.transforms.engines import route
 from arrayport.transforms.inspection import ShapeDtypeStruct
 from arrayport.transforms.varying import told
 

@@ -13,9 +13,9 @@ from arrayport.core.array import aval_of
 from arrayport.core.dtypes import is_inexact
 from arrayport.core.nodes import keystr
 from arrayport.core.program import Atom, Literal, Program
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_flatten_with_path
 from arrayport.transforms.derived import linearize_program
-from arrayport.transforms.engines import route
 
 
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

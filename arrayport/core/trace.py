@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -145,3 +145,25 @@ def backend_of(x: Any) -> backends.Backend | None:
     if isinstance(x, Tracer):
         return x.owner.backend(x)
     return None if neutral(x) else home(x.raw)
+
+
+FREE = (np.ndarray, np.generic, bool, int, float, complex, str)  # which follow
+
+
+def route(leaves: Iterable[Any]) -> tuple[backends.Backend, Any]:
+    """The backend on which a call with these leaves runs, and its native engine or None."""
+    for x in leaves:
+        if isinstance(x, Tracer):
+            return x.owner.backend(x) or backends.ambient(), None
+        if isinstance(x, Array):
+            if not neutral(x):
+                found = backends.by_type(type(x.raw))
+                break
+        elif not isinstance(x, FREE):
+            found = backends.by_type(type(x))
+            if found is not None:
+                break
+    else:
+        found = None
+    backend = found or backends.ambient()
+    return backend, backend.native if current_stage() is EVAL else None

@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 
 from arrayport.core.array import Array
 from arrayport.core.errors import UnsupportedOnBackendError
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_leaves, tree_map
 from arrayport.ops import elementwise
 from arrayport.ops.promotion import lift
-from arrayport.transforms.engines import route, run_on_engine
+from arrayport.transforms.engines import run_on_engine
 
 __all__ = [
     "after_all",

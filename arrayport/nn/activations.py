@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import strong
 from arrayport.ops import special
 from arrayport.ops.elementwise import (

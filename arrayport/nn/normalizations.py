@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axes_of, axis_of, count_of, dtype_or
 from arrayport.numpy.reductions import mean, sum
 from arrayport.ops.creation import iota_like

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import DType, arrayed, axis_of, real_only, strong
 from arrayport.numpy.elementwise import copysign
 from arrayport.numpy.shapes import moveaxis, ravel

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import backend as backends
 from arrayport.core import dtypes
 from arrayport.core.array import Array, Aval, PlacedArray, Tracer
 from arrayport.core.trace import backend_of
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import (
     DType,
     arrayed,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from math import pi
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axis_of, count_of, dtype_or, no_out, strong, together
 from arrayport.numpy.reductions import counting, sum
 from arrayport.ops import reductions as ops

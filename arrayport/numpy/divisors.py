@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from arrayport.control.loops import while_loop
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.ops.elementwise import abs, equal, floor_divide, not_equal, rem, select
 from arrayport.ops.promotion import broadcast_together, promote
 from arrayport.ops.structure import convert, full_like

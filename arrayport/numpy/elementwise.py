@@ -7,9 +7,9 @@ from math import log as ln
 from math import pi
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, integer_of, no_out, real_only, strong
 from arrayport.numpy.questions import isinf, isnan, isneginf, isposinf
 from arrayport.ops import elementwise as ops

@@ -7,10 +7,10 @@ from math import prod, sqrt
 from operator import index
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axes_of, axis_of, dtype_or, integer_of
 from arrayport.numpy.ranges import arange
 from arrayport.numpy.shapes import moveaxis, roll

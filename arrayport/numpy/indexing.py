@@ -10,13 +10,13 @@ import numpy as np
 from numpy import ndarray
 
 from arrayport.control.loops import while_loop
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError, user_line
 from arrayport.core.primitive import ERRORS, UNCOMMON
 from arrayport.core.quiet import QUIET, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import axis_of, no_out, no_writing
 from arrayport.numpy.keys import Choice, check_mask, choose, wrapped
 from arrayport.ops import indexing, slices

@@ -9,10 +9,10 @@ from operator import index
 from typing import Any, NamedTuple
 
 from arrayport.control.custom_jvp import custom_jvp
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
+from arrayport.core.units import unit
 from arrayport.numpy import matrices, products
 from arrayport.numpy.arguments import arrayed, axis_of
 from arrayport.numpy.chains import multi_dot

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axes_of, count_of, integer_of, no_out, no_writing
 from arrayport.numpy.creation import ones
 from arrayport.numpy.reductions import sum

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axes_of, restore_axes
 from arrayport.numpy.reductions import max, min, sum
 from arrayport.numpy.shapes import moveaxis

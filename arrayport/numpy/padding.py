@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, integer_of
 from arrayport.numpy.mappings import apply_along_axis
 from arrayport.numpy.ranges import linspace

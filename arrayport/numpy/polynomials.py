@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, count_of
 from arrayport.numpy.joins import concatenate, stack
 from arrayport.numpy.linalg import eigvals, inv, lstsq

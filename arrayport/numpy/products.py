@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axis_of, dtype_or, no_out, strong
 from arrayport.numpy.joins import stack, unstack
 from arrayport.numpy.shapes import moveaxis, ravel

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axis_of, count_of, integer_of
 from arrayport.numpy.joins import stack
 from arrayport.numpy.questions import isnan

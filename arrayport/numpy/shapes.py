@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.errors import ConcretizationTypeError, user_line
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import (
     arrayed,
     axes_of,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axes_of, no_out, strong, together
 from arrayport.numpy.creation import asarray
 from arrayport.numpy.cumulations import cumsum, diff

@@ -15,11 +15,13 @@ from arrayport.core.array import Array, Aval, new
 from arrayport.core.primitive import ERRORS, NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
+from arrayport.core.units import unit
 from arrayport.ops.examples import NUMPY
 from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
 from arrayport.ops.structure import broadcast_in_dim, move_axis
 
 KEYED = frozenset({"eq", "ne", "select", "stop_gradient"})  # what typed random keys can do
+EXACT = range(-(2**31), 2**31)  # integers that are floats of 64 bits, and need no check
 NOT_SMOOTH = "its derivative is zero wherever it has one, and its output is an integer or a boolean"
 
 
@@ -118,8 +120,10 @@ def unary(
     def op(x: Any, /) -> Array:
         if type(x) is Array and current_stage() is EVAL:
             raw = x.raw
+            if type(raw) is not ndarray:
+                return whole(x)
             # What a comparison makes of a neutral number is at home on the ambient backend.
-            if type(raw) is ndarray and (keeps_weak or not x.weak or raw.shape):
+            if keeps_weak or not x.weak or raw.shape:
                 kernel = quick.get(raw.dtype)
                 if kernel is not None:
                     token = None if error_state() is QUIET else set_errors(QUIET)
@@ -131,6 +135,9 @@ def unary(
                     return Array(
                         out if type(out) is ndarray else np.asarray(out), x.weak and keeps_weak
                     )
+        return general(x)
+
+    def general(x: Any, /) -> Array:
         if not isinstance(x, Array):
             x = lift(x, None, f"the operand of {prim.name}")
         if casts and x.dtype not in quick:
@@ -140,6 +147,7 @@ def unary(
         top, owner = current_stage(), x.owner  # type: ignore[attr-defined]
         return (owner if owner.level > top.level else top).process_unary(prim, x, NO_PARAMS)
 
+    whole = unit("x", inline=True)(general)
     text = f"each element{'; integers and booleans become floats' * floating}"
     return titled(op, title or prim.name, text)
 
@@ -153,27 +161,31 @@ def binary(
     def op(x: Any, y: Any, /) -> Array:
         if type(x) is Array and current_stage() is EVAL:
             a = x.raw
-            if type(a) is ndarray:
-                dtype = a.dtype
-                if type(y) is Array:
-                    b = y.raw
-                    weak, same = x.weak and y.weak, type(b) is ndarray and dtype is b.dtype
-                else:
-                    b, weak, same = y, x.weak, dtype.kind in KEEPS.get(type(y), "")
-                kernel = quick.get(dtype) if same else None
-                if kernel is not None and (keeps_weak or not weak or a.shape):
-                    token = None if error_state() is QUIET else set_errors(QUIET)
-                    try:
-                        out = kernel(a, b)
-                    except ERRORS:
-                        promote(x, y)  # says what is wrong with the operands, if anything
-                        raise
-                    finally:
-                        if token is not None:
-                            reset_errors(token)
-                    return Array(
-                        out if type(out) is ndarray else np.asarray(out), weak and keeps_weak
-                    )
+            if type(a) is not ndarray:
+                return whole(x, _beside(x, y))
+            dtype = a.dtype
+            if type(y) is Array:
+                b = y.raw
+                weak, same = x.weak and y.weak, type(b) is ndarray and dtype is b.dtype
+            else:
+                b, weak, same = y, x.weak, dtype.kind in KEEPS.get(type(y), "")
+            kernel = quick.get(dtype) if same else None
+            if kernel is not None and (keeps_weak or not weak or a.shape):
+                token = None if error_state() is QUIET else set_errors(QUIET)
+                try:
+                    out = kernel(a, b)
+                except ERRORS:
+                    promote(x, y)  # says what is wrong with the operands, if anything
+                    raise
+                finally:
+                    if token is not None:
+                        reset_errors(token)
+                return Array(out if type(out) is ndarray else np.asarray(out), weak and keeps_weak)
+        elif type(y) is Array and type(y.raw) is not ndarray and current_stage() is EVAL:
+            return whole(_beside(y, x), y)
+        return general(x, y)
+
+    def general(x: Any, y: Any, /) -> Array:
         if not (
             isinstance(x, Array)
             and isinstance(y, Array)
@@ -185,8 +197,17 @@ def binary(
             x, y = (inexact(x), inexact(y)) if floating else (counted(x), counted(y))
         return prim.apply(x, y, NO_PARAMS)
 
+    whole = unit("x", "y", inline=True)(general)
     text = f"two arrays that broadcast and promote{', integers to floats' * floating}"
     return titled(op, title or prim.name, text)
+
+
+def _beside(x: Array, number: Any) -> Any:
+    """Give an int, or for complex arrays a float, in x's kind: a program would convert it."""
+    kind = dtypes.kind(x.dtype)
+    if type(number) is int and kind in "fc" and number in EXACT:
+        number = float(number)
+    return complex(number) if type(number) is float and kind == "c" else number
 
 
 def linear(

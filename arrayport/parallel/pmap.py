@@ -19,6 +19,7 @@ from arrayport.core.contexts import within
 from arrayport.core.likenesses import wraps
 from arrayport.core.meshes import Mesh
 from arrayport.core.shardings import NamedSharding, PartitionSpec
+from arrayport.core.trace import route
 from arrayport.core.tree import (
     broadcast_prefix,
     is_none,
@@ -30,7 +31,7 @@ from arrayport.core.tree import (
 from arrayport.ops.placement import devices as devices_of
 from arrayport.ops.placement import more_devices, placed
 from arrayport.transforms.batching import argument, batched, checked_axes
-from arrayport.transforms.engines import by_engine, route
+from arrayport.transforms.engines import by_engine
 
 # The extents of the pmaps around the code that runs, which share the devices out.
 _among: ContextVar[tuple[int, ...]] = ContextVar("mapped_among", default=())

@@ -10,10 +10,10 @@ from typing import Any
 from arrayport.control.jit import jit
 from arrayport.control.loops import while_loop
 from arrayport.control.scanning import scan
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
+from arrayport.core.units import unit
 from arrayport.numpy.questions import isinf, isnan
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import abs as magnitude

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops.bits import clz
 from arrayport.ops.elementwise import abs as magnitude

@@ -9,9 +9,9 @@ from typing import Any
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.jit import jit
 from arrayport.control.loops import while_loop
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import abs as magnitude

@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NewType
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.config import config
 from arrayport.core.errors import user_line
 from arrayport.core.trace import backend_of
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.promotion import lift, scalar

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
+from arrayport.core.units import unit
 from arrayport.numpy import linalg, products
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil, log, prod
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import integer_of, shape_of
 from arrayport.numpy.searching import searchsorted
 from arrayport.ops import random as bits_of

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.trace import backend_of
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import shape_of
 from arrayport.ops import random as bits_of
 from arrayport.ops.elementwise import clamp, maximum, rem, select

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axes_of
 from arrayport.numpy.reductions import max, sum
 from arrayport.ops.elementwise import (

@@ -8,10 +8,10 @@ from itertools import product
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
 from arrayport.core.names import absent
+from arrayport.core.units import unit
 from arrayport.numpy import abs, clip, floor, where
 from arrayport.ops.elementwise import round
 from arrayport.ops.promotion import home_of, inexact, lift

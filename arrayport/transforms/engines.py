@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from arrayport.core import leaks
-from arrayport.core.array import Array, Tracer
-from arrayport.core.backend import Backend, ambient, by_type, enter, leave
-from arrayport.core.trace import EVAL, current_stage, neutral
+from arrayport.core.array import Array
+from arrayport.core.backend import ambient, enter, leave
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_leaves
 
-NEUTRAL = (np.ndarray, np.generic, bool, int, float, complex, str)
 LOOPS = frozenset({"scan", "while_loop", "fori_loop", "cond", "switch", "map"})
-
-
-def route(leaves: Iterable[Any]) -> tuple[Backend, Any]:
-    """The backend on which a call with these leaves runs, and its native engine or None."""
-    for x in leaves:
-        if isinstance(x, Tracer):
-            return x.owner.backend(x) or ambient(), None
-        if isinstance(x, Array):
-            if not neutral(x):
-                found = by_type(type(x.raw))
-                break
-        elif not isinstance(x, NEUTRAL):
-            found = by_type(type(x))
-            if found is not None:
-                break
-    else:
-        found = None
-    backend = found or ambient()
-    return backend, backend.native if current_stage() is EVAL else None
 
 
 def by_engine(

@@ -12,10 +12,11 @@ from arrayport.core import dtypes
 from arrayport.core.arguments import numbers_of, of_chosen
 from arrayport.core.array import Array, Aval, aval_of
 from arrayport.core.program import Program
+from arrayport.core.trace import route
 from arrayport.core.tree import tree_flatten, tree_leaves, tree_unflatten
 from arrayport.ops.promotion import lift
 from arrayport.transforms.batching import Extent, batch_trace
-from arrayport.transforms.engines import by_engine, route
+from arrayport.transforms.engines import by_engine
 from arrayport.transforms.staging import stage
 
 

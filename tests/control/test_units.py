@@ -11,7 +11,7 @@ import pytest
 import arrayport as ap
 import arrayport.numpy as anp
 from arrayport import random
-from arrayport.control.units import unit
+from arrayport.core.units import unit
 from arrayport.scipy.linalg import block_diag
 
 jax = pytest.importorskip("jax", reason="JAX is the backend with an engine of its own")
@@ -122,3 +122,35 @@ def test_within_a_trace_and_on_our_engine_it_is_the_function_itself() -> None:
         with ap.disable_jit():
             assert float(doubled(anp.asarray(1.5))) == 3.0
     assert seen[-1] == "Array"
+
+
+@pytest.mark.parametrize(
+    ("operation", "other"),
+    [
+        (anp.add, np.arange(4)),  # broadcast and converted
+        (anp.less, 2.0),
+        (anp.divide, np.arange(12, dtype=np.int8).reshape(3, 4) + 1),
+    ],
+    ids=["add", "less", "divide"],
+)
+def test_a_binary_operation_is_one_program(
+    operation: Callable[..., Any], other: Any, programs: list[str]
+) -> None:
+    x, y = anp.asarray(X), other if isinstance(other, float) else anp.asarray(other)
+    jax.clear_caches()
+    before = len(programs)
+    left, right = operation(x, y), operation(y, x)
+    assert len(programs) == before + 2
+    expected = getattr(np, operation.__name__)
+    np.testing.assert_allclose(np.asarray(left), expected(X, other), rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(right), expected(other, X), rtol=1e-6)
+
+
+def test_an_integer_that_its_dtype_does_not_hold_raises_on_an_engine_too() -> None:
+    with ap.use_backend("jax"):
+        x = anp.arange(3, dtype="int8")
+        with pytest.raises(OverflowError, match="300 does not fit int8"):
+            x + 300
+        np.testing.assert_array_equal(np.asarray(x - (-128)), np.int8([-128, -127, -126]))
+        with pytest.raises(OverflowError, match="-1 does not fit uint8"):
+            x.astype("uint8") + -1

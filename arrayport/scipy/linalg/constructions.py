@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, dtype_or
 from arrayport.numpy.creation import asarray, zeros
 from arrayport.numpy.indexing import take

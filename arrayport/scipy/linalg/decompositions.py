@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed
 from arrayport.numpy.polar import halley
 from arrayport.ops import linalg as ops

@@ -10,9 +10,9 @@ from typing import Any
 from arrayport.control.conditionals import cond
 from arrayport.control.custom_jvp import custom_jvp
 from arrayport.control.loops import fori_loop
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy import linalg
 from arrayport.numpy.norms import norm
 from arrayport.numpy.reductions import any, max, min

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.ops import special as ops
 from arrayport.ops.shapes import stack
 from arrayport.scipy.arguments import floats, strong_floats

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.ops import special as ops
 from arrayport.ops.elementwise import abs, complex, conj, cos, equal, floor, maximum, select, sin
 from arrayport.ops.elementwise import sqrt as root

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.ops.elementwise import exp, log1p
 from arrayport.ops.special import betaln
 from arrayport.scipy.stats.supports import nothing, shifted, within

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import nan, pi
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.questions import isnan
 from arrayport.ops.creation import iota_like
 from arrayport.ops.elementwise import equal, exp, floor, log, not_equal, select

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arrayport.control.units import unit
 from arrayport.core import dtypes
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.numpy.arguments import arrayed, axis_of
 from arrayport.numpy.creation import full
 from arrayport.numpy.indexing import take_along_axis

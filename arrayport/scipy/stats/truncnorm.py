@@ -6,8 +6,8 @@ from math import inf, nan, pi
 from math import log as ln
 from typing import Any
 
-from arrayport.control.units import unit
 from arrayport.core.array import Array
+from arrayport.core.units import unit
 from arrayport.ops.elementwise import exp, log, select, square
 from arrayport.ops.special import log_ndtr
 from arrayport.ops.structure import constant

@@ -36,6 +36,7 @@ from arrayport_backends.jax.leaves import (
 
 Function = Callable[..., Any]
 theirs: Any = jax  # whose functions are partly untyped
+EARLY = theirs.Inline.JAX_EARLY if hasattr(jax, "Inline") else True  # no call within a trace
 is_known = RAW.__getitem__
 
 
@@ -132,6 +133,14 @@ def jit(fun: Function, /, **options: Any) -> Jitted:
     return Jitted(partial(theirs.jit, **(options | arguments.static)), fun, arguments)
 
 
+def unit(fun: Function, fixed: Sequence[str], *, inline: bool) -> Function:
+    """Make the calls of a compiled function; `inline`: within a trace it is part of that."""
+    arguments = Arguments(fun, static_argnames=fixed)
+    options = {"inline": EARLY} if inline else {}
+    jitted = theirs.jit(coded(fun, arguments), **options, **arguments.static)
+    return _caller(jitted, arguments)
+
+
 class Jitted:
     """What `jit` gives: `jax.jit`'s function for Arrays, with its methods; quickest as `call`."""
 
@@ -193,22 +202,29 @@ class Jitted:
 
 def _caller(jitted: Function, arguments: Arguments) -> Function:
     """Make the calls of a compiled function: a closure, since every look-up shows in their time."""
-    static, names = arguments.numbers, arguments.names
+    statics, names = arguments.numbers, arguments.names
 
     def call(args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         try:
-            if static:
-                args, kwargs = arguments.encode(args, kwargs)
-                out = jitted(*args, **kwargs)
+            if statics:
+                static = arguments.places(len(args))
+                given = [
+                    a
+                    if i in static
+                    else a.raw
+                    if type(a) is Array and RAW[type(a.raw)]
+                    else encode(a)
+                    for i, a in enumerate(args)
+                ]
             else:
                 given = [
                     a.raw if type(a) is Array and RAW[type(a.raw)] else encode(a) for a in args
                 ]
-                if kwargs:
-                    named = {k: v if k in names else encode(v) for k, v in kwargs.items()}
-                    out = jitted(*given, **named)
-                else:
-                    out = jitted(*given)
+            if kwargs:
+                named = {k: v if k in names else encode(v) for k, v in kwargs.items()}
+                out = jitted(*given, **named)
+            else:
+                out = jitted(*given)
         except CAUGHT as error:
             raise translated(error) from error
         return Array(out, out.weak_type) if CONCRETE[type(out)] else decode(out)

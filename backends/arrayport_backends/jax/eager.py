@@ -14,6 +14,7 @@ from jax import lax
 from arrayport.core import dtypes
 from arrayport.core.primitive import Primitive
 from arrayport.ops import slices, structure
+from arrayport_backends.jax.compilation import EARLY
 from arrayport_backends.jax.indexing import (
     dynamic_slice,
     dynamic_slice_add,
@@ -21,7 +22,6 @@ from arrayport_backends.jax.indexing import (
 )
 from arrayport_backends.jax.structure import is_own_number
 
-EARLY: Any = jax.Inline.JAX_EARLY if hasattr(jax, "Inline") else True  # no call within a trace
 flags: Any = jax.config
 compiled: Any = partial(jax.jit, inline=EARLY)
 Shape = tuple[int, ...]

@@ -23,6 +23,7 @@ from arrayport_backends.jax.compilation import (
     jit,
     make_jaxpr,
     print_saved_residuals,
+    unit,
 )
 from arrayport_backends.jax.control import (
     associative_scan,
@@ -160,6 +161,7 @@ __all__ = [
     "start_trace",
     "stop_trace",
     "switch",
+    "unit",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -28,7 +28,7 @@ def convert(x: Any, dtype: np.dtype[Any], weak: bool) -> Any:
     if weak and x.weak_type:
         if x.dtype == dtype:
             return x
-        if dtypes.kind(dtype) == "c":
+        if dtypes.kind(dtype) == "c" and x.dtype.kind != "c":
             x = lax.complex(x * 1.0, 0.0 * x)
         if x.dtype == dtype:
             return x
