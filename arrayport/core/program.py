@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,8 @@ class Var:
         self.dtype = dtype
         self.weak = weak
 
+    aval = property(aval_of)
+
 
 class Literal:
     """A concrete array in a Program."""
@@ -62,6 +65,8 @@ class Literal:
         """Whether the dtype is weak."""
         return self.value.weak
 
+    aval = property(aval_of)
+
 
 Atom = Var | Literal
 
@@ -73,6 +78,11 @@ class Eqn(NamedTuple):
     ins: tuple[Atom, ...]
     params: dict[str, Any]
     outs: tuple[Var, ...]
+
+    # What a jaxpr's equation calls them.
+    primitive = property(itemgetter(0))
+    invars = property(itemgetter(1))
+    outvars = property(itemgetter(3))
 
     @property
     def effect(self) -> bool:
@@ -104,6 +114,16 @@ class Program:
         self.eqns = tuple(eqns)
         self.outs = tuple(outs)
         self.derived: dict[Any, Any] = {}
+
+    # What a jaxpr, closed or not, calls them.
+    invars = property(attrgetter("ins"))
+    outvars = property(attrgetter("outs"))
+    constvars = consts = ()
+
+    @property
+    def jaxpr(self) -> Program:
+        """Itself: its constants are literals."""
+        return self
 
     @property
     def in_avals(self) -> list[Aval]:

@@ -234,6 +234,11 @@ class NamedSharding(Sharding):
         self.memory_kind = memory_kind
         check_spec(spec, mesh.axis_names, "spec", "the mesh")
 
+    def update(self, **parts: Any) -> NamedSharding:
+        """Make one of the same parts but for those given, by name."""
+        own = {"mesh": self.mesh, "spec": self.spec, "memory_kind": self.memory_kind}
+        return NamedSharding(**own | parts)
+
     def checked(self, shape: Sequence[int], what: str = "an array") -> None:
         if len(self.spec) > len(shape):
             raise ValueError(

@@ -41,14 +41,14 @@ __all__ = [
 
 
 def dtype(x: Any) -> Any:
-    """Give the dtype of an array or a number. Source: ``jax.lax.dtype``.
+    """Give the dtype of an array, a number or what names a dtype. Source: ``jax.lax.dtype``.
 
     >>> from arrayport import lax
     >>> import arrayport.numpy as anp
     >>> lax.dtype(anp.arange(2))
     dtype('int32')
     """
-    return lift(x).dtype
+    return dtypes.canonicalize(x) if isinstance(x, str | type | np.dtype) else lift(x).dtype
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Array:

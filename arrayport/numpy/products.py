@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -175,6 +176,7 @@ def einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    _dot_general: Callable[..., Array] = dot_general,
     out_sharding: Any = None,
 ) -> Array:
     """Sum products over the indices that a formula names: "ij,jk->ik".
@@ -196,7 +198,9 @@ def einsum(
         xs = [convert(xs[0], dtype_or(preferred_element_type, xs[0].dtype))]
     inputs, output = _labels(formula, [x.shape for x in xs])
     terms: list[Operand] = [_diagonals(x, labels) for x, labels in zip(xs, inputs, strict=True)]
-    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    product = partial(
+        _dot_general, precision=precision, preferred_element_type=preferred_element_type
+    )
     for pair in _order(terms, output, optimize):
         first, second = (terms[i] for i in pair)
         terms = [term for i, term in enumerate(terms) if i not in pair]
@@ -205,7 +209,7 @@ def einsum(
             _summed(*first, kept.union(second[1])),
             _summed(*second, kept.union(first[1])),
         )
-        terms.append(_contract(first, second, kept, options))
+        terms.append(_contract(first, second, kept, product))
     x, labels = _summed(*terms[0], set(output))
     return transpose(x, [labels.index(c) for c in output])
 
@@ -331,7 +335,9 @@ def _order(terms: Sequence[Operand], output: str, optimize: Any) -> list[tuple[i
     return steps
 
 
-def _contract(first: Operand, second: Operand, kept: set[str], options: dict[str, Any]) -> Operand:
+def _contract(
+    first: Operand, second: Operand, kept: set[str], product: Callable[..., Array]
+) -> Operand:
     """Multiply two operands and sum over what both have and nobody else needs."""
     (x, a), (y, b) = first, second
     # An extent of 1 beside another extent stretches: it is no shared axis.
@@ -347,7 +353,7 @@ def _contract(first: Operand, second: Operand, kept: set[str], options: dict[str
         ([a.index(c) for c in summed], [b.index(c) for c in summed]),
         ([a.index(c) for c in batch], [b.index(c) for c in batch]),
     )
-    z = dot_general(x, y, dims, **options)
+    z = product(x, y, dims)
     free = [c for c in a if c not in b] + [c for c in b if c not in a]
     z_labels = "".join([*batch, *free])
     drop = {c for c in free if c not in kept}

@@ -214,7 +214,10 @@ def result_type(*args: Any) -> np.dtype[Any]:
 
 def weak_result_type(*args: Any) -> tuple[np.dtype[Any], Any]:
     """Give the dtype of an operation, as `result_type` does, and whether it is weak."""
-    return dtypes.result_type(*map(_pair, args))
+    pairs = [_pair(x) for x in args]
+    if len(set(pairs)) == 1 and dtypes.is_key(pairs[0][0]):
+        return pairs[0]
+    return dtypes.result_type(*pairs)
 
 
 def _pair(x: Any) -> tuple[np.dtype[Any], Any]:

@@ -9,9 +9,9 @@ from importlib import import_module
 from types import ModuleType
 
 import arrayport
-from arrayport.core.array import Aval, Tracer
 from arrayport.core.backend import default_backend
-from arrayport.core.names import NAMES, VERSION
+from arrayport.core.names import NAMES
+from arrayport.port import internals
 from arrayport.testing.gradients import check_grads
 
 
@@ -54,21 +54,17 @@ def _taken() -> dict[str, ModuleType]:
 def _modules() -> dict[str, ModuleType]:
     """Arrayport's modules, by the names of the modules of JAX that they spell."""
     public = {name: import_module(f"arrayport.{name}") for name in NAMES if name}
-    core = ModuleType("jax.core", "What is asked about values.")
-    vars(core).update(Tracer=Tracer, ShapedArray=Aval)
-    test_util = ModuleType("jax.test_util", "What tests ask about derivatives.")
-    vars(test_util).update(check_grads=check_grads)
-    jax = ModuleType("jax", "Arrayport, standing in for JAX.")
+    found = {f"jax.{name}": module for name, module in public.items()}
+    found |= {f"jax._src.{name}": module for name, module in public.items()} | internals.modules()
+    found["jax.test_util"] = ModuleType("jax.test_util", "What tests ask about derivatives.")
+    vars(found["jax.test_util"]).update(check_grads=check_grads)
+    jax = found["jax"] = ModuleType("jax", "Arrayport, standing in for JAX.")
     vars(jax).update({name: getattr(arrayport, name) for name in arrayport.__all__})
-    vars(jax).update(
-        core=core,
-        test_util=test_util,
-        __path__=[],  # a package
-        __version__=VERSION,
-        __version_info__=tuple(map(int, VERSION.split("."))),
-        __getattr__=arrayport.__getattr__,
-    )
-    own = ModuleType("jax._src", "Where libraries look for what is public, too.")
-    vars(own).update(__path__=[])
-    found = {"jax": jax, "jax.core": core, "jax.test_util": test_util, "jax._src": own}
-    return found | {f"jax{of}.{name}": m for of in ("", "._src") for name, m in public.items()}
+    vars(jax).update({n: v for n, v in vars(found["jax.version"]).items() if n[:9] == "__version"})
+    vars(jax).update(__getattr__=arrayport.__getattr__)
+    for package in ("jax._src", "jax.extend", "jax.interpreters", "jax"):
+        own = found.setdefault(package, ModuleType(package))
+        own.__path__ = []
+        within = {n: m for n, m in found.items() if n.rpartition(".")[0] == package}
+        vars(own).update({name.rpartition(".")[2]: module for name, module in within.items()})
+    return found
