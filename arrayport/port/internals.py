@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
@@ -12,11 +13,10 @@ from arrayport.core.names import VERSION
 from arrayport.core.program import Eqn, Literal, Program, Var, eval_program
 from arrayport.core.trace import staging
 from arrayport.passes.prune import prune
+from arrayport.testing.gradients import check_grads
 from arrayport.transforms.staging import stage
-from arrayport.core.tree import tree_flatten, tree_unflatten
+from arrayport.core.tree import tree_flatten, tree_structure, tree_unflatten, treedef_tuple
 
-
-VERSION_INFO = tuple(map(int, VERSION.split(".")))
 
 
 class _Shaped(type):
@@ -66,16 +66,22 @@ def transformation(gen: Callable[..., Generator[Any, Any, Any]]) -> Callable[...
     return wrap
 
 
-def flatten_fun_nokwargs(fun: WrappedFun, in_tree: Any) -> tuple[WrappedFun, Callable[[], Any]]:
+def flatten_fun(fun: WrappedFun, in_tree: Any) -> tuple[WrappedFun, Callable[[], Any]]:
     """Let a function take and give leaves; the tree of what it gave is known after a call."""
     trees = []
 
     def flat(*leaves: Any) -> list[Any]:
-        outs, tree = tree_flatten(fun.call_wrapped(*tree_unflatten(in_tree, leaves)))
+        args, keywords = tree_unflatten(in_tree, leaves)
+        outs, tree = tree_flatten(fun.call_wrapped(*args, **keywords))
         trees.append(tree)
         return outs
 
     return WrappedFun(flat), lambda: trees[-1]
+
+
+def flatten_fun_nokwargs(fun: WrappedFun, in_tree: Any) -> tuple[WrappedFun, Callable[[], Any]]:
+    """As `flatten_fun`, for a tree of positional arguments alone."""
+    return flatten_fun(fun, treedef_tuple((in_tree, tree_structure({}))))
 
 
 def trace_to_jaxpr_dynamic(
@@ -121,6 +127,8 @@ def _lacking(of: str, name: str) -> type:
     return type(name, (), {"__module__": of, "__init__": refuse})
 
 
+_VERSION = {"__version__": VERSION, "__version_info__": tuple(map(int, VERSION.split(".")))}
+
 _CORE = {
     "AbstractValue": Aval,
     "Atom": Var | Literal,
@@ -140,6 +148,7 @@ _CORE_LACKING = "DropVar Trace TraceTag set_current_trace take_current_trace"
 
 # Modules by JAX's names: what they hold, and what can only be imported.
 _HELD: dict[str, tuple[dict[str, Any], str]] = {
+    "": (_VERSION, ""),
     "core": (_CORE, _CORE_LACKING),
     "_src.core": (_CORE, _CORE_LACKING),
     "extend.core": (_CORE, _CORE_LACKING),
@@ -148,15 +157,33 @@ _HELD: dict[str, tuple[dict[str, Any], str]] = {
         "",
     ),
     "extend.source_info_util": ({"register_exclusion": _nothing}, ""),
-    "api_util": ({"debug_info": _nothing, "flatten_fun_nokwargs": flatten_fun_nokwargs}, ""),
+    "extend.core.primitives": ({}, "call_p closed_call_p jit_p"),
+    "api_util": (
+        {
+            "debug_info": _nothing,
+            "flatten_fun": flatten_fun,
+            "flatten_fun_nokwargs": flatten_fun_nokwargs,
+        },
+        "",
+    ),
     "interpreters.partial_eval": (
         {"dce_jaxpr": dce_jaxpr, "trace_to_jaxpr_dynamic": trace_to_jaxpr_dynamic},
         "PartialVal trace_to_jaxpr_nounits",
     ),
+    "example_libraries.optimizers": (
+        {},
+        "adagrad adam momentum rmsprop rmsprop_momentum sgd sm3",
+    ),
+    "example_libraries.stax": ({}, "Elu FanInSum FanOut Identity Relu parallel serial"),
     "experimental.layout": ({}, "Format Layout"),
-    "version": ({"__version__": VERSION, "__version_info__": VERSION_INFO}, ""),
+    "experimental.sparse": ({}, "BCOO BCSR"),
+    "test_util": ({"check_grads": check_grads}, ""),
+    "version": (_VERSION, ""),
     "_src.compiler": ({}, "backend_compile"),
-    "_src.dtypes": (vars(dtypes), "DType ExtendedDType TypePromotionError"),
+    "_src.dtypes": (
+        {name: getattr(dtypes, name) for name in dtypes.__all__},
+        "DType ExtendedDType TypePromotionError",
+    ),
     "_src.traceback_util": (
         {"_exclude_paths": [], "api_boundary": _boundary, "register_exclusion": _nothing},
         "",
@@ -164,11 +191,12 @@ _HELD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def modules() -> dict[str, ModuleType]:
-    """Make the modules, by their names."""
-    made: dict[str, ModuleType] = {}
+def add(found: dict[str, ModuleType]) -> None:
+    """Add the modules, and the packages that they are in, to those found by their names."""
     for name, (held, lacking) in _HELD.items():
-        module = made[f"jax.{name}"] = ModuleType(f"jax.{name}")
-        vars(module).update({k: v for k, v in held.items() if k not in vars(ModuleType)})
-        vars(module).update({k: _lacking(f"jax.{name}", k) for k in lacking.split()})
-    return made
+        path = f"jax.{name}".rstrip(".")
+        for package in accumulate(path.split(".")[:-1], "{}.{}".format):
+            found.setdefault(package, ModuleType(package))
+        module = found[path] = ModuleType(path)
+        vars(module).update(held)
+        vars(module).update({k: _lacking(path, k) for k in lacking.split()})

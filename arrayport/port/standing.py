@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import accumulate
 from types import ModuleType
 
 import arrayport
 from arrayport.core.backend import default_backend
 from arrayport.core.names import NAMES
 from arrayport.port import internals
-from arrayport.testing.gradients import check_grads
 
 
 @contextmanager
@@ -21,9 +21,10 @@ def as_jax() -> Iterator[ModuleType]:
 
     A library written for JAX then runs on every backend, and without JAX: on NumPy, CuPy, or JAX
     again. It keeps what it found after the context has ended, and `import jax` means JAX again.
-    A library that was imported before keeps JAX. What is public is found under `jax._src` too;
-    ImportError tells of one that reaches further into JAX's own modules, such as `jax.extend`.
-    Not for several threads at once.
+    A library that was imported before keeps JAX. What is public is found under `jax._src` too, and
+    of JAX's own modules what Flax's `linen`, Haiku and Chex take. ImportError tells of one that
+    reaches further, NotImplementedError of one that makes what only JAX can. Not for several
+    threads at once.
 
     >>> with as_jax() as jax:
     ...     import jax.numpy as jnp
@@ -53,18 +54,15 @@ def _taken() -> dict[str, ModuleType]:
 
 def _modules() -> dict[str, ModuleType]:
     """Arrayport's modules, by the names of the modules of JAX that they spell."""
-    public = {name: import_module(f"arrayport.{name}") for name in NAMES if name}
-    found = {f"jax.{name}": module for name, module in public.items()}
-    found |= {f"jax._src.{name}": module for name, module in public.items()} | internals.modules()
-    found["jax.test_util"] = ModuleType("jax.test_util", "What tests ask about derivatives.")
-    vars(found["jax.test_util"]).update(check_grads=check_grads)
-    jax = found["jax"] = ModuleType("jax", "Arrayport, standing in for JAX.")
+    names = {path for name in NAMES for path in accumulate(name.split("."), "{}.{}".format) if path}
+    public = {name: import_module(f"arrayport.{name}") for name in names}
+    found = {f"jax{of}.{name}": m for of in ("", "._src") for name, m in public.items()}
+    internals.add(found)
+    jax = found["jax"]
     vars(jax).update({name: getattr(arrayport, name) for name in arrayport.__all__})
-    vars(jax).update({n: v for n, v in vars(found["jax.version"]).items() if n[:9] == "__version"})
     vars(jax).update(__getattr__=arrayport.__getattr__)
-    for package in ("jax._src", "jax.extend", "jax.interpreters", "jax"):
-        own = found.setdefault(package, ModuleType(package))
-        own.__path__ = []
-        within = {n: m for n, m in found.items() if n.rpartition(".")[0] == package}
-        vars(own).update({name.rpartition(".")[2]: module for name, module in within.items()})
+    for name, module in found.items():
+        package, _, last = name.rpartition(".")
+        if package and found[package] not in public.values():
+            vars(found[package]).update({last: module, "__path__": []})
     return found
