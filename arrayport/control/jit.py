@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, update_wrapper
 from typing import Any
@@ -12,8 +11,9 @@ from numpy import ndarray
 
 from arrayport.control import stages
 from arrayport.control.checks import are_functional
-from arrayport.control.explaining import Signature, explain, noting
+from arrayport.control.explaining import explain
 from arrayport.control.flat import Staged, flatten
+from arrayport.control.traces import living, traces
 from arrayport.core import leaks, lines, memory, profile
 from arrayport.core.array import Array, Aval, PlacedArray, Tracer, aval_of
 from arrayport.core.backend import Backend, enter, get, leave, loaded
@@ -162,9 +162,6 @@ def jit(
     return Jitted(fun, {k: v for k, v in options.items() if v is not None and v is not False})
 
 
-jitted: weakref.WeakSet[Jitted] = weakref.WeakSet()
-
-
 class Jitted:
     """A function as `jit` gives it: call it, or look at it by `lower`, `trace`, `eval_shape`."""
 
@@ -178,15 +175,11 @@ class Jitted:
         self.donated, self.donated_names = resolve_arguments(fun, options, "donate")
         if both := {*self.static} & {*self.donated} or {*self.static_names} & {*self.donated_names}:
             raise ValueError(f"jit: {min(both)!r} is static and donated: only arrays are donated")
-        # Of NumPy Arrays as positional arguments.
-        self.fast: dict[Any, tuple[Any, Any, Any, Sequence[int]]] = {}
-        self.programs: dict[Any, tuple[Program, Any]] = {}
-        self.natives: dict[Any, Any] = {}
-        self.quick: dict[type, Callable[..., Any]] = {}  # of these by classes of raw arrays
-        self.signatures: list[Signature] = []
-        self.noted = noting(fun, self.signatures)
+        self.traces = kept = traces(fun, options)
+        self.fast, self.programs = kept.fast, kept.programs
+        self.natives, self.quick = kept.natives, kept.quick
+        self.signatures, self.noted = kept.signatures, kept.noted
         self.__name__ = getattr(fun, "__name__", type(fun).__name__)
-        jitted.add(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key: Any = None
@@ -457,11 +450,7 @@ class Jitted:
 
     def clear_cache(self) -> None:
         """Forget what was traced."""
-        self.fast.clear()
-        self.programs.clear()
-        self.natives.clear()
-        self.quick.clear()
-        self.signatures.clear()
+        self.traces.clear()
 
     def _cache_size(self) -> int:
         natives = self.natives.values()
@@ -479,8 +468,8 @@ def clear_caches() -> None:
 
     >>> clear_caches()
     """
-    for function in list(jitted):
-        function.clear_cache()
+    for kept in list(living):
+        kept.clear()
     for backend in loaded():
         if backend.native is not None:
             backend.native.clear_caches()
@@ -488,8 +477,8 @@ def clear_caches() -> None:
 
 def _forget_fast() -> None:
     """Let calls go through every check: what debugging looks for would pass them by."""
-    for function in list(jitted):
-        function.fast.clear()
+    for kept in list(living):
+        kept.fast.clear()
 
 
 for option in (*TRACED, "debug_nans", "debug_infs", "no_execution"):
