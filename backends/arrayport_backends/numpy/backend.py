@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 
 from arrayport.core import dtypes
-from arrayport.core.array import Array
+from arrayport.control.loops import while_p
+from arrayport.control.scanning import scan_p
+from arrayport.core.array import Array, aval_of
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import ERRORS, UNCOMMON, Primitive
-from arrayport.core.program import Program, Var
+from arrayport.core.program import Eqn, Program, Var, interprets
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Kernel, Lib
 from arrayport_backends.ndarray.table import ROWS
 from arrayport_backends.numpy import llvm, pool
 from arrayport_backends.numpy.compiler import NumpyExecutor, text
+from arrayport_backends.numpy.signatures import first_like
+
+LOOPS = frozenset({scan_p, while_p})
 
 
 def keys(bits: Any) -> Any:
@@ -47,6 +52,8 @@ class NumpyBackend(ArrayBackend):
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         """The general way, shortened for the common case of one output and plain dtypes."""
+        if prim in LOOPS and not interprets():
+            return self.whole(prim, args, params)
         kernel = prim.numpy_kernel
         raws = [a.raw for a in args]
         if kernel is None or any([r.dtype.num >= UNCOMMON for r in raws]):  # noqa: C419 - quicker
@@ -63,6 +70,23 @@ class NumpyBackend(ArrayBackend):
         keeps = prim.keeps_weak
         weak = all([a.weak for a in args]) if keeps else params.get("weak", False)  # noqa: C419
         return Array(out if type(out) is np.ndarray else np.asarray(out), weak)
+
+    def whole(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> list[Array]:
+        """Run a loop outside of every Program as a Program, the first of its kind.
+
+        So a loop whose body is traced anew at each call is compiled, and that once.
+        """
+        ins = [aval_of(a) for a in args]
+        others = tuple([(k, v) for k, v in params.items() if type(v) is not Program])
+
+        def make() -> Program:
+            names = [Var(*a) for a in ins]
+            outs = tuple([Var(*a) for a in prim.abstract(*args, **params)])
+            return first_like(Program(names, [Eqn(prim, tuple(names), params, outs)], outs))
+
+        program = params["body"].derive(("whole", prim, *ins, *others), make)
+        raws = program.run(self)(*[a.raw for a in args])
+        return [Array(raw, v.weak) for raw, v in zip(raws, program.outs, strict=True)]
 
     def compile(self, program: Program, owned: Sequence[Var] = ()) -> NumpyExecutor:
         return NumpyExecutor(self, program, owned)

@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from arrayport.core import lines
 from arrayport.core.array import Array
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Literal, Program
+
+RECENT = 64  # Programs that are at hand, the last one that was asked for at the end
+LARGEST = 1 << 20  # bytes of one of them
+_first: dict[bytes, Program] = {}
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
@@ -28,6 +33,18 @@ def signature(program: Program) -> bytes | None:
         return (b"\n".join(words),)
 
     return program.derive("signature", written)[0]
+
+
+def first_like(program: Program) -> Program:
+    """The first Program that was written so, of the last ones, with all that it is known by."""
+    written = None if lines.on else signature(program)  # each has lines of its own
+    if written is None or len(written) > LARGEST:
+        return program
+    first = _first.pop(written, program)
+    _first[written] = first
+    for old in list(_first)[:-RECENT]:
+        _first.pop(old, None)
+    return first
 
 
 @cache
