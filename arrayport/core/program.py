@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,10 +79,20 @@ class Eqn(NamedTuple):
     params: dict[str, Any]
     outs: tuple[Var, ...]
 
-    # What a jaxpr's equation calls them.
-    primitive = property(itemgetter(0))
-    invars = property(itemgetter(1))
-    outvars = property(itemgetter(3))
+    @property
+    def primitive(self) -> Primitive:
+        """What a jaxpr's equation calls its primitive."""
+        return self.prim
+
+    @property
+    def invars(self) -> tuple[Atom, ...]:
+        """What a jaxpr's equation calls its operands."""
+        return self.ins
+
+    @property
+    def outvars(self) -> tuple[Var, ...]:
+        """What a jaxpr's equation calls its answers."""
+        return self.outs
 
     @property
     def effect(self) -> bool:

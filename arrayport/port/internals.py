@@ -12,11 +12,10 @@ from arrayport.core.array import Array, Aval, Tracer, aval_of
 from arrayport.core.names import VERSION
 from arrayport.core.program import Eqn, Literal, Program, Var, eval_program
 from arrayport.core.trace import staging
+from arrayport.core.tree import tree_flatten, tree_structure, tree_unflatten, treedef_tuple
 from arrayport.passes.prune import prune
 from arrayport.testing.gradients import check_grads
 from arrayport.transforms.staging import stage
-from arrayport.core.tree import tree_flatten, tree_structure, tree_unflatten, treedef_tuple
-
 
 
 class _Shaped(type):
@@ -29,13 +28,14 @@ class _Shaped(type):
 class ShapedArray(Aval, metaclass=_Shaped):
     """An aval, made as JAX makes its own; nothing is said of where it is."""
 
-    def __new__(
+    def __new__(  # type: ignore[misc] # it is an Aval
         cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, **_divided: Any
     ) -> Aval:
+        """Leave out how it is divided."""
         return Aval(tuple(shape), dtype, weak_type)
 
 
-def get_opaque_trace_state(convention: str = "") -> int:
+def get_opaque_trace_state(**_named: Any) -> int:
     """Tell the Program under construction from others."""
     return id(staging.get())
 
@@ -47,7 +47,7 @@ class WrappedFun:
         self.call_wrapped = call
 
 
-def wrap_init(f: Callable[..., Any], params: Any = None, debug_info: Any = None) -> WrappedFun:
+def wrap_init(f: Callable[..., Any], params: Any = None, **_named: Any) -> WrappedFun:
     """Begin a chain of transformations with a function."""
     return WrappedFun((lambda *args: f(*args, **params)) if params else f)
 
@@ -113,11 +113,11 @@ def _boundary(f: Callable[..., Any], **_named: Any) -> Callable[..., Any]:
 
 
 def _nothing(*_said: Any, **_named: Any) -> None:
-    """What only JAX has a use for is taken and forgotten."""
+    """Take and forget what only JAX has a use for."""
 
 
 def _lacking(of: str, name: str) -> type:
-    """A name to import, annotate with and derive from; to make one raises."""
+    """Make a name to import, annotate with and derive from: to make one of it raises."""
 
     def refuse(_self: object, *_args: Any, **_named: Any) -> None:
         raise NotImplementedError(

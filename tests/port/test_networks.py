@@ -38,7 +38,7 @@ def sigmoid(x):
 
 
 def long_short(params, rows):
-    """The memory cell of Hochreiter and Schmidhuber, step by step in NumPy."""
+    """Take the steps of Hochreiter and Schmidhuber's memory cell in NumPy."""
     p = {k: {n: np.asarray(v) for n, v in w.items()} for k, w in params.items()}
     carry = state = np.zeros((rows.shape[0], p["hi"]["bias"].size), np.float32)
     for x in np.moveaxis(rows, 1, 0):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from arrayport.core import dtypes
 from arrayport.control.loops import while_p
 from arrayport.control.scanning import scan_p
+from arrayport.core import dtypes
 from arrayport.core.array import Array, aval_of
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
