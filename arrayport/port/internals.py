@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from itertools import accumulate
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from arrayport import dtypes
 from arrayport.core.array import Array, Aval, Tracer, aval_of
@@ -102,6 +102,35 @@ def dce_jaxpr(program: Program, used: Sequence[bool]) -> tuple[Program, list[boo
     return Program(ins, pruned.eqns, pruned.outs), needed
 
 
+class PartialVal(NamedTuple):
+    """A type of what is not known, or what is."""
+
+    aval: Aval | None
+    const: Array | None
+
+    @classmethod
+    def unknown(cls, aval: Aval) -> PartialVal:
+        """Make one of a type."""
+        return cls(aval, None)
+
+
+def trace_to_jaxpr_nounits(
+    fun: WrappedFun, operands: Sequence[PartialVal], **_named: Any
+) -> tuple[Program, list[PartialVal], list[Tracer]]:
+    """Trace for operands that are not known; of the answers those are that need none of them."""
+    avals = [x.aval for x in operands if x.aval is not None]
+    program, types, captured = trace_to_jaxpr_dynamic(fun, avals)
+    answers = []
+    for out, aval in zip(program.outs, types, strict=True):
+        own, needed = dce_jaxpr(Program(program.ins, program.eqns, [out]), [True])
+        if any(needed[len(captured) :]):
+            answers.append(PartialVal.unknown(aval))
+        else:
+            read = [x for x, need in zip(captured, needed, strict=False) if need]
+            answers.append(PartialVal(None, eval_program(own, read)[0]))
+    return program, answers, captured
+
+
 def eval_jaxpr(program: Program, consts: Sequence[Array], *args: Array) -> list[Array]:
     """Run a Program on what it captured and its operands."""
     return eval_program(program, [*consts, *args])
@@ -167,8 +196,13 @@ _HELD: dict[str, tuple[dict[str, Any], str]] = {
         "",
     ),
     "interpreters.partial_eval": (
-        {"dce_jaxpr": dce_jaxpr, "trace_to_jaxpr_dynamic": trace_to_jaxpr_dynamic},
-        "PartialVal trace_to_jaxpr_nounits",
+        {
+            "PartialVal": PartialVal,
+            "dce_jaxpr": dce_jaxpr,
+            "trace_to_jaxpr_dynamic": trace_to_jaxpr_dynamic,
+            "trace_to_jaxpr_nounits": trace_to_jaxpr_nounits,
+        },
+        "",
     ),
     "example_libraries.optimizers": (
         {},

@@ -82,6 +82,12 @@ def test_dtypes_of_arrays():
     assert ap.dtypes.result_type(host, 1.0, return_weak_type_flag=True) == (anp.float32, True)
     assert anp.issubdtype(host, anp.integer)
     assert not anp.issubdtype(anp.ones(2), anp.integer)
+    key = ap.random.key(0)
+    assert anp.result_type(key, key) == key.dtype
+    with pytest.raises(TypeError, match="key"):
+        anp.result_type(key, 1.0)
+    for x in (np.dtype("int8"), "int8", np.int8, host):
+        assert ap.lax.dtype(x) == np.dtype("int8")
     with pytest.raises(TypeError, match="not a supported dtype"):
         anp.result_type([1.0])
 

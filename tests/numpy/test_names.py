@@ -18,10 +18,6 @@ import arrayport.numpy as anp
 from arrayport.core.names import NAMES, REASONS, known
 from arrayport.numpy import operators
 
-# Arguments of JAX's with no meaning here yet.
-NOT_YET = {
-    "_dot_general",
-}
 UFUNC = {"out", "where"}
 
 
@@ -120,18 +116,9 @@ def departures(module: str) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("module", MODULES)
 def test_signatures_are_jaxs(module: str) -> None:
     wrong = [
-        f"{name}: {fault}"
-        for name, found in departures(module).items()
-        for argument, fault in found.items()
-        if argument not in NOT_YET
+        f"{name}: {fault}" for name, found in departures(module).items() for fault in found.values()
     ]
     assert wrong == []
-
-
-@pytest.mark.filterwarnings("ignore:jax.experimental.shard_map is deprecated")
-def test_what_is_not_there_yet_is_missing() -> None:
-    found = {a for module in MODULES for each in departures(module).values() for a in each}
-    assert found >= NOT_YET
 
 
 def faults(a: dict[str, inspect.Parameter], b: dict[str, inspect.Parameter]) -> dict[str, str]:

@@ -199,3 +199,17 @@ def test_messages(mistake: str) -> None:
     call, error, match = MISTAKES[mistake]
     with pytest.raises(error, match=match):
         call()
+
+
+def test_einsum_by_a_product_of_ones_own(backend):
+    used = []
+
+    def product(x, y, dims, precision=None, preferred_element_type=None):
+        used.append(dims)
+        return dot_general(x, y, dims, precision, preferred_element_type) * 2
+
+    x = anp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    found = anp.einsum("ij,jk,k->i", x, x, x[0], _dot_general=product)
+    np.testing.assert_allclose(np.asarray(found), 4 * np.asarray(x) @ np.asarray(x) @ [1.0, 2.0])
+    assert found.device.backend == backend
+    assert len(used) == 2

@@ -122,6 +122,25 @@ def test_haiku_transforms(hk, backend):
     close(slopes["linear"]["w"], np.repeat(ROWS.sum((0, 1))[:, None], 3, axis=1))
 
 
+def test_numpyro_samples_a_posterior(own_backend):
+    """Of a mean with a standard normal prior and errors: sum(y) / (n + 1), known to 0.14."""
+    pytest.importorskip("numpyro", reason="numpyro is not installed")
+    numpyro, infer = on_arrayport("numpyro", "numpyro.infer")
+    normal = numpyro.distributions.Normal
+    heights = np.random.default_rng(3).normal(1.0, size=50).astype(np.float32)
+
+    def model(y):
+        mean = numpyro.sample("mean", normal(0.0, 1.0))
+        numpyro.sample("y", normal(mean, 1.0), obs=y)
+
+    chain = infer.MCMC(infer.NUTS(model), num_warmup=100, num_samples=200, progress_bar=False)
+    chain.run(ap.random.PRNGKey(0), heights)
+    draws = chain.get_samples()["mean"]
+    assert draws.device.backend == own_backend
+    close(draws.mean(), heights.sum() / 51, 0.05)
+    close(draws.std(), 1 / np.sqrt(51), 0.03)
+
+
 def test_chex_assertions(backend):
     pytest.importorskip("chex", reason="chex is not installed")
     (chex,) = on_arrayport("chex")

@@ -24,7 +24,7 @@ def taken(packages):
 
 def on_arrayport(*names):
     """Modules as they are on arrayport; those who import them elsewhere get them as on JAX."""
-    packages = {"chex", "flax", "haiku", "optax", "orbax"}
+    packages = {"chex", "flax", "haiku", "numpyro", "optax", "orbax"}
     theirs = taken(packages)
     with as_jax():
         ours = [import_module(name) for name in names]

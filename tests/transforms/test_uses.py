@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, wraps
 
 import numpy as np
 import pytest
@@ -108,3 +108,41 @@ def test_vectorize_holds_outputs_to_the_signature():
             jnp.vectorize(lambda x: (x.sum(), x), signature=signature)(X)
     with pytest.raises(TypeError, match="arguments"):
         jnp.vectorize(jnp.dot, signature="(n),(n)->()")(X)
+
+
+def test_jit_of_one_function_shares_what_was_traced():
+    """As in JAX: what it reads elsewhere is of the first trace, too."""
+    traces = []
+
+    def f(x, n=1):
+        traces.append(n)
+        return x * n
+
+    x = jnp.asarray(X)
+    for _ in range(3):
+        assert jax.jit(f)(x).tolist() == X.tolist()
+    assert jax.jit(lambda x: jax.jit(f)(jax.jit(f)(x)))(x).tolist() == X.tolist()
+    assert len(traces) == 1
+    for _ in range(2):  # other options, other traces
+        assert jax.jit(f, static_argnames=["n"])(x, n=2).tolist() == (2 * X).tolist()
+    assert len(traces) == 2
+
+    @wraps(f)
+    def other(x):
+        return f(x) + 1
+
+    assert jax.jit(other)(x).tolist() == (X + 1).tolist()
+    jax.jit(f).clear_cache()
+    jax.jit(f)(x)
+    assert len(traces) == 4
+
+
+def test_equations_answer_to_a_jaxprs_names():
+    jaxpr = jax.make_jaxpr(lambda x: jnp.sin(x) * 2.0)(X).jaxpr
+    sine, product = jaxpr.eqns
+    assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["sin", "mul"]
+    assert len(jaxpr.invars) == len(jaxpr.outvars) == 1
+    assert list(jaxpr.constvars) == []
+    assert sine.invars[0] is jaxpr.invars[0]
+    assert product.outvars[0] is jaxpr.outvars[0]
+    assert [v.aval.shape for v in (*product.invars, *product.outvars)] == [(3,), (), (3,)]

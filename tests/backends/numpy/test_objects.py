@@ -78,6 +78,28 @@ def test_what_is_traced_anew_is_compiled_once(compilations, monkeypatch):
     assert len(objects._recent) == 2
 
 
+def test_eager_loops_are_compiled_once(compilations):
+    """Their bodies are traced at each call, so they compute with what is theirs then."""
+    factor = 2.0
+
+    def step(c, x):
+        return c * x + factor, c
+
+    x = anp.arange(1.0, 4.0)
+    first = np.asarray(lax.scan(step, x[0], x)[1])
+    assert first.tolist() == [1, 3, 8]
+    count = len(compilations)
+    assert np.asarray(lax.scan(step, x[0], x)[1]).tolist() == [1, 3, 8]
+    assert lax.while_loop(lambda c: c < 50, lambda c: c * 3, 2.0) == 54
+    again = len(compilations)
+    assert lax.while_loop(lambda c: c < 50, lambda c: c * 3, 1.0) == 81
+    assert len(compilations) == again
+    assert count == again - 1
+    factor = 1.0
+    assert np.asarray(lax.scan(step, x[0], x)[1]).tolist() == [1, 2, 5]
+    assert len(compilations) == again + 1
+
+
 def test_what_threads_run_is_kept(folder, compilations):
     text = "define i32 @one() {\n  ret i32 1\n}\n"
     code = objects.translated(text)
