@@ -9,6 +9,7 @@ from arrayport.ops import indexing, slices
 from arrayport.passes.indices import ZERO, Index, Indices, Loaded, Shape, of
 
 Test = tuple[Index, int]  # an index that must be from 0 to below an end
+ANY = 2**63 - 1  # a limit of no index, so that what a test says of one limits it further
 
 
 def keyed(key: slices.Key, at: Indices) -> Indices:
@@ -42,7 +43,7 @@ def indexed(
         if d in mapped:
             place = (*examples, Index(mapped.index(d)))
             index = index + of(Loaded(indices, place, high))
-            tests.append((of(Loaded(indices, place, high + 1, -1)), high + 1))
+            tests.append((of(Loaded(indices, place, ANY, -ANY)), high + 1))
         elif d in batching:
             index = index + examples[index_batching[batching.index(d)]]
         found.append(index)
