@@ -15,7 +15,7 @@ from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import ERRORS, UNCOMMON, Primitive
 from arrayport.core.program import Eqn, Program, Var, interprets
-from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
+from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Kernel, Lib
 from arrayport_backends.ndarray.table import ROWS
@@ -71,6 +71,7 @@ class NumpyBackend(ArrayBackend):
         weak = all([a.weak for a in args]) if keeps else params.get("weak", False)  # noqa: C419
         return Array(out if type(out) is np.ndarray else np.asarray(out), weak)
 
+    @quiet
     def whole(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> list[Array]:
         """Run a loop outside of every Program as a Program, the first of its kind.
 

@@ -98,6 +98,7 @@ def test_eager_loops_are_compiled_once(compilations):
     factor = 1.0
     assert np.asarray(lax.scan(step, x[0], x)[1]).tolist() == [1, 2, 5]
     assert len(compilations) == again + 1
+    assert np.isnan(lax.while_loop(lambda c: c > 0, lambda c: anp.log(c - 5), 2.0))  # no warning
 
 
 def test_what_threads_run_is_kept(folder, compilations):
