@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,6 +19,10 @@ from arrayport.core.tree import tree_leaves
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+# How NumPy's functions, asked on Arrays, make operands of lists and what else has numbers in it.
+converter: ContextVar[Callable[[Any], Array] | None] = ContextVar("converter", default=None)
 
 
 class _Ours(dict[type, bool]):
@@ -79,7 +84,10 @@ class Program:
         """Whether it takes a call; remembers the classes of the arrays if so."""
         numbers, rest, operands = self.numbers, self.rest, self.operands
         given = [a for i, a in enumerate(args) if i in numbers or i >= rest]
-        given = tree_leaves(given + [a for name, a in kwargs.items() if name in operands])
+        given += [a for name, a in kwargs.items() if name in operands]
+        if converter.get() and any(isinstance(x, list | tuple) for x in given):
+            return False  # a program for lists of arrays is not one for lists as arrays
+        given = tree_leaves(given)
         fixed = [a for i, a in enumerate(args) if i not in numbers and i < rest]
         fixed += [a for name, a in kwargs.items() if name not in operands]
         arrays = [x for x in given if type(x) is Array]

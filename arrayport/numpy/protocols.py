@@ -14,6 +14,7 @@ from arrayport.core.array import Array, traced
 from arrayport.core.backend import ambient, by_type, enter, leave
 from arrayport.core.errors import user_line
 from arrayport.core.tree import tree_leaves, tree_map
+from arrayport.core.units import converter
 from arrayport.numpy.arguments import arrayed, axes_of, axis_of, integers_of
 from arrayport.numpy.creation import asarray, astype
 from arrayport.numpy.elementwise import trunc
@@ -21,7 +22,7 @@ from arrayport.numpy.indexing import take
 from arrayport.numpy.shapes import moveaxis
 from arrayport.numpy.ufuncs import ufunc
 from arrayport.ops.creation import iota_like
-from arrayport.ops.promotion import converter, home_of
+from arrayport.ops.promotion import home_of
 
 # NumPy's names for arguments that JAX calls otherwise.
 RENAMED = {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,8 @@ from arrayport.core.config import rank_promotion
 from arrayport.core.errors import ForeignOperandError, user_line
 from arrayport.core.guards import transfer
 from arrayport.core.trace import backend_of, neutral
+from arrayport.core.units import converter
 from arrayport.ops.structure import broadcast_to, convert, full_p
-
-# How NumPy's functions, asked on Arrays, make operands of lists and what else has numbers in it.
-converter: ContextVar[Callable[[Any], Array] | None] = ContextVar("converter", default=None)
 
 SCALARS: tuple[type, ...] = (bool, int, float, complex)
 # Beside these kinds a Python number takes their dtype.
