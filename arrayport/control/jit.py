@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from arrayport.control import stages
 from arrayport.control.checks import are_functional
-from arrayport.control.explaining import explain
+from arrayport.control.explaining import explain, noting
 from arrayport.control.flat import Staged, flatten
 from arrayport.control.traces import living, traces
 from arrayport.core import leaks, lines, memory, profile
@@ -178,7 +178,8 @@ class Jitted:
         self.traces = kept = traces(fun, options)
         self.fast, self.programs = kept.fast, kept.programs
         self.natives, self.quick = kept.natives, kept.quick
-        self.signatures, self.noted = kept.signatures, kept.noted
+        self.signatures = kept.signatures
+        self.noted = noting(fun, kept.signatures)
         self.__name__ = getattr(fun, "__name__", type(fun).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -321,7 +322,8 @@ class Jitted:
         typed = tuple([(k, type(v), v) for k, v in statics])
         axes = tuple([(name, int(t.size)) for name, t in named_axes.get().items()])
         avals = tuple([aval_of(x) for x in leaves])
-        key = typed, tree, avals, traced_options(), lines.on, are_functional(), backend, axes
+        modes = traced_options(), lines.on, leaks.on, are_functional()
+        key = typed, tree, avals, modes, backend, axes
         hit = self.programs.get(key)
         if hit is not None:
             return hit[0], (), hit[1]
@@ -459,6 +461,9 @@ class Jitted:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
 
+    def __reduce__(self) -> tuple[type[Jitted], tuple[Callable[..., Any], dict[str, Any]]]:
+        return Jitted, (self.fun, self.options)  # what was traced stays in this process
+
     def __repr__(self) -> str:
         return f"<jitted {self.fun!r}>"
 
@@ -481,7 +486,7 @@ def _forget_fast() -> None:
         kept.fast.clear()
 
 
-for option in (*TRACED, "debug_nans", "debug_infs", "no_execution"):
+for option in (*TRACED, "debug_nans", "debug_infs", "check_tracer_leaks", "no_execution"):
     config.listen(option, _forget_fast)
 profile.listeners.append(_forget_fast)
 memory.listeners.append(_forget_fast)
