@@ -60,6 +60,14 @@ class PartitionSpec:
     def __getitem__(self, i: Any) -> Any:
         return self.partitions[i]
 
+    def index(self, entry: Any) -> int:
+        """The first dimension that has an entry; ValueError where none has."""
+        return self.partitions.index(_entry(entry))
+
+    def count(self, entry: Any) -> int:
+        """In how many dimensions an entry is."""
+        return self.partitions.count(_entry(entry))
+
     def __add__(self, other: Any) -> PartitionSpec:
         return PartitionSpec(*self.partitions, *other)
 

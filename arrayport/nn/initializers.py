@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod, sqrt
+from math import e, expm1, pi, prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 from arrayport import random
@@ -13,6 +13,7 @@ from arrayport.core.names import absent
 from arrayport.numpy import creation
 from arrayport.numpy.arguments import axes_of, dtype_or
 from arrayport.numpy.shapes import moveaxis
+from arrayport.ops.elementwise import exp, log1p
 from arrayport.ops.placement import no_sharding
 
 Initializer = Callable[..., Array]
@@ -167,6 +168,8 @@ def variance_scaling(
         variance = scale / count
         if distribution == "normal":
             return random.normal(key, shape, dtype) * sqrt(variance)
+        if dtype is not None and dtypes.is_complex(dtypes.canonicalize(dtype)):
+            return _disc(key, shape, dtypes.canonicalize(dtype), distribution, variance)
         if distribution == "uniform":
             return random.uniform(key, shape, dtype, -1) * sqrt(3 * variance)
         # The deviation of a normal distribution cut off at two deviations.
@@ -174,6 +177,19 @@ def variance_scaling(
         return random.truncated_normal(key, -2, 2, shape, dtype) * (sqrt(variance) / cut)
 
     return init
+
+
+def _disc(key: Any, shape: Any, dtype: Any, distribution: str, variance: float) -> Array:
+    """Complex numbers of any direction, whose size is at most a bound."""
+    of_size, of_angle = random.split(key)
+    real = dtypes.real_dtype(dtype)
+    draw = random.uniform(of_size, shape, real)
+    angle = random.uniform(of_angle, shape, real) * (2 * pi)
+    if distribution == "uniform":
+        size = (draw * (2 * variance)) ** 0.5
+    else:  # The square of the size is exponential, and cut off at two deviations.
+        size = (-log1p(draw * expm1(-4))) ** 0.5 * (sqrt(variance) / sqrt(1 - 5 * e**-4))
+    return size * exp(angle * 1j)
 
 
 def _fans(

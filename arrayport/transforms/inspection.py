@@ -73,7 +73,8 @@ def typed(x: Any) -> Aval:
 
 
 def _staged(fun: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
-    leaves, tree = tree_flatten((args, kwargs))
+    # A type is a tuple, and one leaf.
+    leaves, tree = tree_flatten((args, kwargs), lambda x: isinstance(x, Aval))
     out_tree: Any = None
 
     def flat(*xs: Array) -> list[Array]:

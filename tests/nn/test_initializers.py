@@ -63,6 +63,26 @@ def test_constant_functions(name, value):
     np.testing.assert_array_equal(np.asarray(drawn), np.full((2, 3), value))
 
 
+@pytest.mark.parametrize("distribution", ["normal", "truncated_normal", "uniform"])
+def test_complex_numbers_have_the_variance_and_a_bounded_size(distribution):
+    init = initializers.variance_scaling(0.5, "fan_in", distribution)
+    found = np.asarray(init(ap.random.key(0), (2, 4000), "complex64"))
+    assert found.dtype == np.complex64
+    # JAX divides by a deviation for the cut at two that leaves out what is cut off.
+    expected = 0.25 * (1.0187 if distribution == "truncated_normal" else 1)
+    np.testing.assert_allclose(np.mean(abs(found) ** 2), expected, rtol=0.03)
+    np.testing.assert_allclose(np.mean(found), 0, atol=0.02)
+    bound = {"uniform": 0.5**0.5, "truncated_normal": 1 / 0.953112, "normal": np.inf}[distribution]
+    assert abs(found).max() <= bound + 1e-6
+
+
+def test_truncated_complex_numbers_are_jaxs():
+    jax = pytest.importorskip("jax", reason="JAX is the reference")
+    found = initializers.lecun_normal()(ap.random.PRNGKey(3), (2, 4), "complex64")
+    expected = jax.nn.initializers.lecun_normal()(jax.random.PRNGKey(3), (2, 4), "complex64")
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=2e-5, atol=1e-6)
+
+
 def test_delta_orthogonal_is_jaxs():
     jax = pytest.importorskip("jax", reason="JAX is the reference")
     found = initializers.delta_orthogonal(2.0)(ap.random.PRNGKey(3), (3, 2, 2, 4))

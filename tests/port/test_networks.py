@@ -172,3 +172,6 @@ def test_what_only_jax_can_make_can_be_named_and_derived_from():
         aval = jax.core.ShapedArray((2, 3), np.dtype("float32"), sharding=None)
         assert isinstance(aval, jax.core.AbstractValue)
         assert str(aval) == "float32[2,3]"
+        assert jax.eval_shape(lambda x: x.T, aval).shape == (3, 2)
+        spec = jax.sharding.PartitionSpec("data", None, ("model", "batch"))
+        assert (spec.index(("model", "batch")), spec.count(None), "model" in spec) == (2, 1, False)
