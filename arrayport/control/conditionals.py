@@ -112,10 +112,8 @@ def _selecting(
     end = len(made) + len(saved)
 
     def f(*args: Array) -> list[Array]:
-        own, operands = (
-            iter(args[start : len(made)]),
-            dict(zip(saved, args[len(made) : end], strict=True)),
-        )
+        own = iter(args[start : len(made)])
+        operands = dict(zip(saved, args[len(made) : end], strict=True))
         residuals = [next(own) if i is None else operands[i] for i in lin.forwarded]
         return eval_program(lin.linear, [*residuals, *args[end:]])
 

@@ -85,8 +85,8 @@ class ProductEmitter:
         return function if lane is not None else whole(function, self.extent)
 
 
-def few(eqn: Eqn) -> bool:
-    """Whether a product is such a one: of rows that follow one another with a matrix."""
+def blocked(eqn: Eqn) -> bool:
+    """Whether a product is done some rows at a time: they follow one another, by a matrix."""
     (x, y), (out,), (axes, _) = eqn.ins, eqn.outs, eqn.params["contract"]
     name = blas.NAMES.get(out.dtype)
     plain = x.dtype == y.dtype == out.dtype and eqn.params["batch"] == NO_AXES and len(axes) == 1

@@ -25,7 +25,7 @@ from arrayport_backends.numpy.codegen.emitters import (
     shifted,
 )
 from arrayport_backends.numpy.codegen.nests import NestEmitter
-from arrayport_backends.numpy.codegen.products import ProductEmitter, few
+from arrayport_backends.numpy.codegen.products import ProductEmitter, blocked
 from arrayport_backends.numpy.codegen.rows import STREAM, Member, RowsEmitter, grouped
 from arrayport_backends.numpy.codegen.sharing import piece, shared
 from arrayport_backends.numpy.codegen.streams import MEMORY_BOUND, STREAMED
@@ -87,7 +87,7 @@ class Translation:
         sound = all(a.dtype in DTYPES and 0 not in a.shape for a in (*eqn.ins, *eqn.outs))
         return (
             sound
-            and (few(eqn) if eqn.prim is dot_general_p else self.makes(eqn))
+            and (blocked(eqn) if eqn.prim is dot_general_p else self.makes(eqn))
             and all(map(self.whole, inner_programs(eqn.params)))
         )
 
