@@ -51,7 +51,10 @@ class PyTreeDef:
         return bool(self.structure == other.structure)
 
     def __hash__(self) -> int:
-        return hash(self.structure)
+        try:
+            return hash(self.structure)
+        except TypeError:  # what a node keeps beside its children may be compared alone
+            return hash(self.num_leaves)
 
     def __repr__(self) -> str:
         return f"PyTreeDef({_show(self.structure)})"

@@ -146,3 +146,18 @@ def test_equations_answer_to_a_jaxprs_names():
     assert sine.invars[0] is jaxpr.invars[0]
     assert product.outvars[0] is jaxpr.outvars[0]
     assert [v.aval.shape for v in (*product.invars, *product.outvars)] == [(3,), (), (3,)]
+
+
+def test_what_a_node_keeps_need_not_be_hashable():
+    """As JAX's: jit compares it."""
+
+    class Scaled:
+        def __init__(self, x, by):
+            self.x, self.by = x, by
+
+    jax.tree_util.register_pytree_node(
+        Scaled, lambda s: ((s.x,), s.by), lambda by, xs: Scaled(xs[0], by)
+    )
+    f = jax.jit(lambda s: s.x * s.by["k"])
+    assert [float(f(Scaled(jnp.float32(2), {"k": k}))) for k in (3, 4, 3)] == [6, 8, 6]
+    assert jax.tree.structure(Scaled(1, {"k": 3})) != jax.tree.structure(Scaled(1, {"k": 4}))

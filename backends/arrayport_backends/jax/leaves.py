@@ -88,7 +88,7 @@ def host(x: Array) -> Any:
     if not neutral(x):
         own = home(raw)
         raise BackendMismatchError(
-            f"a JAX computation was given an array of backend {own.name!r} at {user_line()}: "
+            f"a computation on 'jax' was given an array of {own.name!r} at {user_line()}: "
             "move it with arrayport.device_put(x, device)"
         )
     number = raw.item()

@@ -14,14 +14,14 @@ from arrayport.core.array import Array, aval_of
 from arrayport.core.backend import Device
 from arrayport.core.lazy import Lazy
 from arrayport.core.primitive import ERRORS, UNCOMMON, Primitive
-from arrayport.core.program import Eqn, Program, Var, interprets
+from arrayport.core.program import Eqn, Program, Var, inner_programs, interprets
 from arrayport.core.quiet import QUIET, error_state, quiet, reset_errors, set_errors
 from arrayport_backends.ndarray.backend import ArrayBackend
 from arrayport_backends.ndarray.kernels import Kernel, Lib
 from arrayport_backends.ndarray.table import ROWS
 from arrayport_backends.numpy import llvm, pool
 from arrayport_backends.numpy.compiler import NumpyExecutor, text
-from arrayport_backends.numpy.signatures import first_like
+from arrayport_backends.numpy.signatures import first_like, large
 
 LOOPS = frozenset({scan_p, while_p})
 
@@ -52,7 +52,7 @@ class NumpyBackend(ArrayBackend):
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         """The general way, shortened for the common case of one output and plain dtypes."""
-        if prim in LOOPS and not interprets():
+        if prim in LOOPS and not interprets() and not any(map(large, inner_programs(params))):
             return self.whole(prim, args, params)
         kernel = prim.numpy_kernel
         raws = [a.raw for a in args]

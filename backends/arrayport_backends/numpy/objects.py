@@ -32,7 +32,7 @@ from arrayport import control, core, ops, passes
 from arrayport.core.program import Program, Var
 from arrayport_backends import ndarray
 from arrayport_backends.numpy import blas, llvm
-from arrayport_backends.numpy.signatures import signature
+from arrayport_backends.numpy.signatures import large, signature
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ def found(file: Path | None, make: Callable[[], list[Any]]) -> tuple[list[Any], 
 def known(program: Program, owned: Sequence[Var]) -> bool:
     """Whether what a Program is compiled to is at hand, or on disk."""
     mine = sketch(program)
-    if any(alike == mine for alike, _ in list(_recent.values())):
+    if any(alike == mine for alike, _ in list(_recent.values())) and not large(program):
         written = identity(program, owned)
         if written is not None and sha256(written).digest() in _recent:
             return True

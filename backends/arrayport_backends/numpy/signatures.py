@@ -12,7 +12,7 @@ import numpy as np
 from arrayport.core import lines
 from arrayport.core.array import Array
 from arrayport.core.primitive import Primitive
-from arrayport.core.program import Atom, Literal, Program
+from arrayport.core.program import Atom, Literal, Program, inner_programs
 
 RECENT = 64  # Programs that are at hand, the last one that was asked for at the end
 LARGEST = 1 << 20  # bytes of one of them
@@ -33,6 +33,20 @@ def signature(program: Program) -> bytes | None:
         return (b"\n".join(words),)
 
     return program.derive("signature", written)[0]
+
+
+def large(program: Program) -> bool:
+    """Whether it holds arrays that take long to write."""
+    return _held(program) > LARGEST
+
+
+def _held(program: Program) -> int:
+    """Bytes of the arrays that a Program holds, and those in it."""
+    return sum(
+        sum(a.value.nbytes for a in eqn.ins if type(a) is Literal)
+        + sum(map(_held, inner_programs(eqn.params)))
+        for eqn in program.eqns
+    )
 
 
 def first_like(program: Program) -> Program:

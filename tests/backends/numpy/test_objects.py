@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arrayport_backends.numpy import compiler, llvm, objects
+from arrayport_backends.numpy import compiler, llvm, objects, signatures
 from arrayport_backends.numpy.signatures import signature
 
 import arrayport as ap
@@ -99,6 +99,16 @@ def test_eager_loops_are_compiled_once(compilations):
     assert np.asarray(lax.scan(step, x[0], x)[1]).tolist() == [1, 2, 5]
     assert len(compilations) == again + 1
     assert np.isnan(lax.while_loop(lambda c: c > 0, lambda c: anp.log(c - 5), 2.0))  # no warning
+
+
+def test_eager_loops_with_large_arrays_are_not_written_out(monkeypatch):
+    """Writing these takes longer than their steps, and what is at hand would hold them."""
+    asked = []
+    monkeypatch.setattr(signatures, "signature", asked.append)
+    for size, count in ((100, 1), (300_000, 1)):
+        table = anp.arange(float(size), dtype="float32")
+        assert lax.fori_loop(0, 4, lambda i, c, table=table: c + table[i], 0.0) == 6
+        assert len(asked) == count
 
 
 def test_what_threads_run_is_kept(folder, compilations):
