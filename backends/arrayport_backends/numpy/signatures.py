@@ -1,4 +1,4 @@
-"""Signatures: all that a Program computes, as bytes that are the same in every process."""
+"""Signatures: all that a Program computes, as bytes alike everywhere, and who else has them."""
 
 from __future__ import annotations
 
