@@ -176,9 +176,7 @@ class Jitted:
         if both := {*self.static} & {*self.donated} or {*self.static_names} & {*self.donated_names}:
             raise ValueError(f"jit: {min(both)!r} is static and donated: only arrays are donated")
         self.traces = kept = traces(fun, options)
-        self.fast, self.programs = kept.fast, kept.programs
-        self.natives, self.quick = kept.natives, kept.quick
-        self.signatures = kept.signatures
+        self.fast, self.quick = kept.fast, kept.quick  # each look-up shows in a call's time
         self.noted = noting(fun, kept.signatures)
         self.__name__ = getattr(fun, "__name__", type(fun).__name__)
 
@@ -216,7 +214,7 @@ class Jitted:
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any], fast_key: Any) -> Any:
         """Call by the cache of structures, types and static values; trace if it has nothing."""
         if current_stage() is EVAL:
-            for native in self.natives.values():
+            for native in self.traces.natives.values():
                 out = native.decided(args, kwargs)
                 if out is not NotImplemented:
                     return out
@@ -324,7 +322,7 @@ class Jitted:
         avals = tuple([aval_of(x) for x in leaves])
         modes = traced_options(), lines.on, leaks.on, are_functional()
         key = typed, tree, avals, modes, backend, axes
-        hit = self.programs.get(key)
+        hit = self.traces.programs.get(key)
         if hit is not None:
             return hit[0], (), hit[1]
         if config.no_tracing:
@@ -339,7 +337,7 @@ class Jitted:
             else Staged(function, tree, avals)
         )
         if not traced.captured:
-            self.programs[key] = traced.program, traced.out_tree
+            self.traces.programs[key] = traced.program, traced.out_tree
         return traced.program, traced.captured, traced.out_tree
 
     def whole(self, statics: Any) -> Callable[..., Any]:
@@ -372,9 +370,9 @@ class Jitted:
 
     def native(self, engine: Any) -> Any:
         """The same function, jitted by a native engine."""
-        made = self.natives.get(engine)
+        made = self.traces.natives.get(engine)
         if made is None:
-            made = self.natives[engine] = engine.jit(self.noted, **self.options)
+            made = self.traces.natives[engine] = engine.jit(self.noted, **self.options)
         return made
 
     def overwriting(
@@ -448,15 +446,15 @@ class Jitted:
         >>> print(f.explain().splitlines()[-1])
            because x has another shape: float32[3] now, float32[2] then
         """
-        return explain(self.__name__, self.signatures)
+        return explain(self.__name__, self.traces.signatures)
 
     def clear_cache(self) -> None:
         """Forget what was traced."""
         self.traces.clear()
 
     def _cache_size(self) -> int:
-        natives = self.natives.values()
-        return len(self.programs) + sum(n._cache_size() for n in natives)  # noqa: SLF001 - JAX's name
+        natives = self.traces.natives.values()
+        return len(self.traces.programs) + sum(n._cache_size() for n in natives)  # noqa: SLF001 - JAX's name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)

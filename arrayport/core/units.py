@@ -41,7 +41,7 @@ HOST = (Tracer, ndarray, bool, int, float, complex, str, type(None))
 OURS = _Ours()
 TAKEN = frozenset({Array, ndarray, bool, int, float, complex, type(None)})
 FIXED = frozenset({bool, int, str, type(None)})  # the usual classes of what is no operand
-INTEGERS = range(-(2**31), 2**31)
+INTEGERS = range(-(2**31), 2**31)  # of 32 bits, and floats of 64
 SMALL = range(2**7)  # the integers that every dtype holds
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
 from typing import Any
 
@@ -167,6 +167,8 @@ def cross(
 
 Operand = tuple[Array, str]
 
+KNOWN = 256  # formulas, with their operands' shapes, that are looked at once
+
 
 def einsum(
     subscripts: Any,
@@ -196,7 +198,7 @@ def einsum(
     xs = promote_dtypes(given, "einsum")
     if len(xs) == 1 and preferred_element_type is not None:  # else products see to it
         xs = [convert(xs[0], dtype_or(preferred_element_type, xs[0].dtype))]
-    inputs, output = _labels(formula, [x.shape for x in xs])
+    inputs, output = _labels(formula, tuple([x.shape for x in xs]))
     terms: list[Operand] = [_diagonals(x, labels) for x, labels in zip(xs, inputs, strict=True)]
     product = partial(
         _dot_general, precision=precision, preferred_element_type=preferred_element_type
@@ -227,7 +229,7 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
     """
     formula, given = _formula(subscripts, operands)
     shapes = [arrayed(x, "operands").shape for x in given]
-    _labels(formula, shapes)
+    _labels(formula, tuple(shapes))
     if optimize in ("auto", True):
         optimize = "optimal" if len(shapes) < 6 else "greedy"
     elif isinstance(optimize, list | tuple):
@@ -252,7 +254,8 @@ def _formula(subscripts: Any, operands: Sequence[Any]) -> tuple[str, Sequence[An
     return ",".join(texts), parts[::2]
 
 
-def _labels(formula: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
+@lru_cache(KNOWN)
+def _labels(formula: str, shapes: tuple[Shape, ...]) -> tuple[list[str], str]:
     """Name the axes of each operand and of the answer by letters, "..." by letters not used."""
     left, arrow, right = formula.partition("->")
     inputs = left.split(",")
@@ -320,8 +323,7 @@ def _order(terms: Sequence[Operand], output: str, optimize: Any) -> list[tuple[i
         table = {c: chr(97 + n) for n, c in enumerate(dict.fromkeys("".join(t for _, t in terms)))}
         names = ["".join(table[c] for c in labels) for _, labels in terms]
         text = f"{','.join(names)}->{''.join(table[c] for c in output)}"
-        shapes = [np.broadcast_to(np.float32(0), x.shape) for x, _ in terms]
-        path = np.einsum_path(text, *shapes, optimize="greedy")[0][1:]
+        path = _greedy(text, tuple([x.shape for x, _ in terms]))
     steps: list[tuple[int, int]] = []
     for step in path:
         # A step over several operands is taken two at a time, the product being the last operand.
@@ -333,6 +335,14 @@ def _order(terms: Sequence[Operand], output: str, optimize: Any) -> list[tuple[i
         for k, i in enumerate(left[2:], start=1):
             steps.append((i - k - 1, size - k - 1))
     return steps
+
+
+@lru_cache(KNOWN)
+def _greedy(formula: str, shapes: tuple[Shape, ...]) -> list[tuple[int, ...]]:
+    """Find a good order by what each step costs."""
+    hollow = [np.broadcast_to(np.float32(0), shape) for shape in shapes]
+    path: list[tuple[int, ...]] = np.einsum_path(formula, *hollow, optimize="greedy")[0][1:]
+    return path
 
 
 def _contract(

@@ -15,13 +15,12 @@ from arrayport.core.array import Array, Aval, new
 from arrayport.core.primitive import ERRORS, NO_PARAMS, UNCOMMON, Binary, Primitive, Rule, Unary
 from arrayport.core.quiet import QUIET, error_state, reset_errors, set_errors
 from arrayport.core.trace import EVAL, current_stage
-from arrayport.core.units import unit
+from arrayport.core.units import INTEGERS, unit
 from arrayport.ops.examples import NUMPY
 from arrayport.ops.promotion import KEEPS, counted, inexact, lift, promote
 from arrayport.ops.structure import broadcast_in_dim, move_axis
 
 KEYED = frozenset({"eq", "ne", "select", "stop_gradient"})  # what typed random keys can do
-EXACT = range(-(2**31), 2**31)  # integers that are floats of 64 bits, and need no check
 NOT_SMOOTH = "its derivative is zero wherever it has one, and its output is an integer or a boolean"
 
 
@@ -205,7 +204,7 @@ def binary(
 def _beside(x: Array, number: Any) -> Any:
     """Give an int, or for complex arrays a float, in x's kind: a program would convert it."""
     kind = dtypes.kind(x.dtype)
-    if type(number) is int and kind in "fc" and number in EXACT:
+    if type(number) is int and kind in "fc" and number in INTEGERS:
         number = float(number)
     return complex(number) if type(number) is float and kind == "c" else number
 

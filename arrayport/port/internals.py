@@ -206,7 +206,7 @@ _HELD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "example_libraries.optimizers": (
         {},
-        "adagrad adam momentum rmsprop rmsprop_momentum sgd sm3",
+        "Optimizer adagrad adam momentum rmsprop rmsprop_momentum sgd sm3",
     ),
     "example_libraries.stax": ({}, "Elu FanInSum FanOut Identity Relu parallel serial"),
     "experimental.layout": ({}, "Format Layout"),

@@ -22,8 +22,8 @@ def as_jax() -> Iterator[ModuleType]:
     A library written for JAX then runs on every backend, and without JAX: on NumPy, CuPy, or JAX
     again. It keeps what it found after the context has ended, and `import jax` means JAX again.
     A library that was imported before keeps JAX. What is public is found under `jax._src` too, and
-    of JAX's own modules what Flax's `linen`, Haiku and Chex take. ImportError tells of one that
-    reaches further, NotImplementedError of one that makes what only JAX can. Not for several
+    of JAX's own modules what Flax's `linen`, Haiku, Chex and NumPyro take. ImportError tells of one
+    that reaches further, NotImplementedError of one that makes what only JAX can. Not for several
     threads at once.
 
     >>> with as_jax() as jax:

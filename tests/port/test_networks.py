@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -139,6 +141,24 @@ def test_numpyro_samples_a_posterior(own_backend):
     assert draws.device.backend == own_backend
     close(draws.mean(), heights.sum() / 51, 0.05)
     close(draws.std(), 1 / np.sqrt(51), 0.03)
+
+
+def test_numpyro_fits_a_guide_by_optax(monkeypatch):
+    pytest.importorskip("numpyro", reason="numpyro is not installed")
+    numpyro, infer, guides, optax = on_arrayport(
+        "numpyro", "numpyro.infer", "numpyro.infer.autoguide", "optax"
+    )
+    normal = numpyro.distributions.Normal
+    heights = np.random.default_rng(3).normal(1.0, size=50).astype(np.float32)
+
+    def model(y):
+        numpyro.sample("y", normal(numpyro.sample("mean", normal(0.0, 1.0)), 1.0), obs=y)
+
+    guide = guides.AutoNormal(model)
+    monkeypatch.setitem(sys.modules, "optax", optax)  # which NumPyro imports when it needs it
+    fit = infer.SVI(model, guide, optax.adam(0.05), infer.Trace_ELBO(num_particles=8))
+    params = fit.run(ap.random.PRNGKey(0), 300, heights, progress_bar=False).params
+    close(guide.median(params)["mean"], heights.sum() / 51, 0.05)
 
 
 def test_chex_assertions(backend):

@@ -52,11 +52,11 @@ class NumpyBackend(ArrayBackend):
 
     def execute(self, prim: Primitive, args: Sequence[Array], params: dict[str, Any]) -> Any:
         """The general way, shortened for the common case of one output and plain dtypes."""
-        if prim in LOOPS and not interprets() and not any(map(large, inner_programs(params))):
-            return self.whole(prim, args, params)
         kernel = prim.numpy_kernel
         raws = [a.raw for a in args]
         if kernel is None or any([r.dtype.num >= UNCOMMON for r in raws]):  # noqa: C419 - quicker
+            if prim in LOOPS and not interprets() and not any(map(large, inner_programs(params))):
+                return self.whole(prim, args, params)
             return super().execute(prim, args, params)
         token = None if error_state() is QUIET else set_errors(QUIET)
         try:

@@ -32,13 +32,13 @@ from arrayport import control, core, ops, passes
 from arrayport.core.program import Program, Var
 from arrayport_backends import ndarray
 from arrayport_backends.numpy import blas, llvm
-from arrayport_backends.numpy.signatures import large, signature
+from arrayport_backends.numpy.signatures import large, recent, signature
 
 T = TypeVar("T")
 
 DIGEST = sha256().digest_size
 RECENT = 64  # Programs whose code is at hand
-_recent: dict[bytes, tuple[int, Any]] = {}  # the last one that was asked for at the end
+_recent: dict[bytes, tuple[int, Any]] = {}
 
 log = logging.getLogger("arrayport.compile")
 if "compile" in os.environ.get("ARRAYPORT_LOG", "").split(","):
@@ -52,12 +52,7 @@ def again(program: Program, owned: Sequence[Var], make: Callable[[], T]) -> T:
     if written is None:
         return make()
     name = sha256(written).digest()
-    found = _recent.pop(name, None) or (sketch(program), make())
-    _recent[name] = found
-    names = list(_recent)
-    for old in names[: max(len(names) - RECENT, 0)]:
-        _recent.pop(old, None)
-    made: T = found[1]
+    made: T = recent(_recent, name, lambda: (sketch(program), make()), RECENT)[1]
     return made
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from arrayport.core.array import Array
 from arrayport.core.primitive import Primitive
 from arrayport.core.program import Atom, Literal, Program, inner_programs
 
-RECENT = 64  # Programs that are at hand, the last one that was asked for at the end
+T = TypeVar("T")
+
+RECENT = 64  # Programs that are at hand
 LARGEST = 1 << 20  # bytes of one of them
 _first: dict[bytes, Program] = {}
 
@@ -37,7 +40,7 @@ def signature(program: Program) -> bytes | None:
 
 def large(program: Program) -> bool:
     """Whether it holds arrays that take long to write."""
-    return _held(program) > LARGEST
+    return program.derive("large", lambda: (_held(program) > LARGEST,))[0]
 
 
 def _held(program: Program) -> int:
@@ -54,11 +57,17 @@ def first_like(program: Program) -> Program:
     written = None if lines.on else signature(program)  # each has lines of its own
     if written is None or len(written) > LARGEST:
         return program
-    first = _first.pop(written, program)
-    _first[written] = first
-    for old in list(_first)[:-RECENT]:
-        _first.pop(old, None)
-    return first
+    return recent(_first, written, lambda: program, RECENT)
+
+
+def recent(kept: dict[bytes, T], name: bytes, make: Callable[[], T], most: int) -> T:
+    """Give what is kept under a name, or is made; the last ones that were asked for stay."""
+    found = kept.pop(name, None)
+    kept[name] = found = make() if found is None else found
+    names = list(kept)
+    for old in names[: max(len(names) - most, 0)]:
+        kept.pop(old, None)
+    return found
 
 
 @cache
